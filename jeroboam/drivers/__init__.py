@@ -1,0 +1,1 @@
+"""Drivers build clusters; ``base`` is their contract, ``registry`` finds and selects them."""

@@ -1,0 +1,244 @@
+"""The driver contract: what a driver must offer, and what it may rely on.
+
+The page ``docs/driver-contract.md`` states the rules; ``jeroboam.testing.driver_suite`` checks
+them. Nothing here knows of Heat, Temporal or the database. Methods are synchronous, because the
+OpenStack clients are; the engine runs each in a thread, so a driver keeps no state between calls.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Protocol
+
+from keystoneauth1.session import Session
+
+from jeroboam.models import ClusterOutputs, ClusterSpec, Model, OperationKind
+
+
+@dataclass(frozen=True)
+class Provides:
+    """One kind of cluster that a driver builds; an entry of the seed's ``provides`` list."""
+
+    server_type: str
+    os: str
+    coe: str
+
+
+class CloudAccess(Protocol):
+    """Authenticated sessions on one cloud. Credentials stay inside; drivers never see them."""
+
+    @property
+    def name(self) -> str:
+        """The cloud's name in ``clouds.yaml``."""
+
+    @property
+    def region(self) -> str | None:
+        """The region in which endpoints are looked up."""
+
+    @property
+    def interface(self) -> str:
+        """The endpoint interface: ``public``, ``internal`` or ``admin``."""
+
+    def service_session(self) -> Session:
+        """Return a session of Jeroboam's own service user."""
+
+    def tenant_session(self, trust_id: str | None) -> Session:
+        """Return a session that acts for the owner of a cluster, in the owner's project.
+
+        Args:
+            trust_id: ``Cluster.trust_id``.
+
+        Raises:
+            CredentialRejectedError: The cluster has no trust, or it was revoked.
+        """
+
+
+@dataclass(frozen=True)
+class CertificateAuthority:
+    """One CA of a cluster, PEM-encoded. The key is secret; the repr does not show it."""
+
+    certificate: str
+    private_key: str
+
+    def __repr__(self) -> str:
+        return "CertificateAuthority(...)"
+
+
+@dataclass(frozen=True)
+class ClusterSecrets:
+    """What a driver may deliver to nodes; must not reach logs, errors or backend names.
+
+    Args:
+        kubernetes: The cluster's API CA (used by every COE, whatever the name says).
+        etcd: CA of etcd's peers and clients.
+        front_proxy: CA of the API aggregation layer.
+        service_account_key: PEM private key which signs service-account tokens.
+        bootstrap_token: ``<6>.<16>`` characters, as kubeadm's tokens are.
+    """
+
+    kubernetes: CertificateAuthority
+    etcd: CertificateAuthority
+    front_proxy: CertificateAuthority
+    service_account_key: str
+    bootstrap_token: str
+
+    def __repr__(self) -> str:
+        return "ClusterSecrets(...)"
+
+
+class SecretReader(Protocol):
+    """Reads a cluster's secrets when, and only when, a driver needs them."""
+
+    def __call__(self) -> ClusterSecrets:
+        """Return the secrets of the cluster that the driver method was called with."""
+
+
+@dataclass(frozen=True)
+class DriverContext:
+    """The surroundings of one driver call.
+
+    Args:
+        idempotency_key: ``<cluster>:<operation>:<step>``, the same on every retry of the call.
+        cloud: Sessions on the cluster's cloud.
+        read_secrets: Gives the cluster's certificates and tokens.
+    """
+
+    idempotency_key: str
+    cloud: CloudAccess
+    read_secrets: SecretReader
+
+
+class Phase(StrEnum):
+    """Where the backend stands with what was submitted."""
+
+    RUNNING = "RUNNING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+    INTERRUPTED = "INTERRUPTED"
+    GONE = "GONE"
+
+
+class Progress(Model):
+    """The backend's view of one submitted operation.
+
+    Args:
+        phase: ``INTERRUPTED`` means that the backend itself broke off (it was restarted, say) and
+            the same driver call would go on with the work; ``FAILED`` is a verdict.
+        message: One line for people who watch.
+        faults: Reasons by resource, when ``FAILED``.
+    """
+
+    phase: Phase
+    message: str
+    faults: Mapping[str, str] = {}
+
+
+class Watch(Model):
+    """One submitted operation which somebody waits for."""
+
+    cluster_id: str
+    project_id: str
+    trust_id: str | None
+    backend_id: str | None
+    operation: OperationKind
+
+
+class Poller(ABC):
+    """Asks a backend about many clusters at once; one instance serves all clusters of a cloud."""
+
+    @abstractmethod
+    def poll(self, cloud: CloudAccess, watches: Sequence[Watch]) -> Mapping[str, Progress]:
+        """Return the progress of each watch by ``cluster_id``.
+
+        Calls to the backend must not grow with the number of watches wherever the backend has a
+        list call. A watch whose backend object does not exist gets ``Phase.GONE``.
+
+        Raises:
+            CloudUnavailableError: The backend does not answer; the engine asks again.
+        """
+
+
+class ClusterDriver(ABC):
+    """What every driver implements. Further abilities are ABCs of their own.
+
+    All methods that change something must be idempotent: the engine repeats a call after a crash,
+    with the same ``idempotency_key``. A repeated call continues work that the backend broke off.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def provides(self) -> Sequence[Provides]:
+        """The kinds of cluster that the driver builds."""
+
+    @abstractmethod
+    def validate(self, spec: ClusterSpec) -> None:
+        """Check what only the driver can know: labels, sizes, combinations. No I/O.
+
+        Called before a request is accepted.
+
+        Raises:
+            InvalidRequestError: With the offending field or label and what would be right.
+        """
+
+    @abstractmethod
+    def create_cluster(
+        self, context: DriverContext, spec: ClusterSpec, timeout_minutes: int
+    ) -> str:
+        """Submit the creation and return at once.
+
+        Args:
+            timeout_minutes: What is left of the operation's deadline, at least 1.
+
+        Returns:
+            The backend id, stored as the cluster's ``stack_id``.
+        """
+
+    @abstractmethod
+    def update_cluster(
+        self, context: DriverContext, spec: ClusterSpec, *, rollback: bool = False
+    ) -> str:
+        """Submit a change towards ``spec`` and return at once.
+
+        Args:
+            rollback: Whether the backend shall return to the previous state when it fails.
+
+        Returns:
+            The backend id.
+        """
+
+    @abstractmethod
+    def delete_cluster(self, context: DriverContext, spec: ClusterSpec) -> None:
+        """Submit the removal of everything that belongs to the cluster and return at once.
+
+        What does not exist is success, also when creation was never submitted or stopped halfway.
+        """
+
+    @abstractmethod
+    def poller(self) -> Poller:
+        """Return the object which reports progress. Drivers of one backend return equal types."""
+
+    @abstractmethod
+    def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
+        """Read the addresses and versions of a cluster that is up."""
+
+    def explain_failure(
+        self, context: DriverContext, spec: ClusterSpec, progress: Progress
+    ) -> Progress:
+        """Return ``progress`` with the root cause in it, called once when a phase is ``FAILED``."""
+        return progress
+
+
+class SupportsHooks(ABC):
+    """A driver that wants to act before or after an operation (the seed's pre and post hooks)."""
+
+    @abstractmethod
+    def before(self, operation: OperationKind, context: DriverContext, spec: ClusterSpec) -> None:
+        """Act before the operation touches the backend; raise a ``JeroboamError`` to refuse it."""
+
+    @abstractmethod
+    def after(self, operation: OperationKind, context: DriverContext, spec: ClusterSpec) -> None:
+        """Act when the backend has finished; idempotent."""

@@ -1,0 +1,96 @@
+"""All settings, read from ``JEROBOAM_*`` variables or an ``.env``-style file; nothing else reads them."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import field_validator
+
+
+class Settings(BaseSettings):
+    """What an operator can set; defaults suit a single machine.
+
+    Args:
+        database_url: SQLAlchemy URL; ``sqlite+aiosqlite`` or ``postgresql+asyncpg``.
+        state_directory: Where embedded state lives: the SQLite file, the secrets key, the fake
+            driver's clusters.
+        secrets_key: Base64 key of 32 bytes which encrypts stored secrets. Without it a key file is
+            made in ``state_directory``; several hosts must share one key.
+        cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
+        region: Region of the endpoints, when the cloud has several.
+        poll_interval_seconds: Time between two list calls of a poll hub.
+        max_clusters_per_project: Magnum's ``[quotas] max_clusters_per_project``.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="JEROBOAM_", extra="ignore")
+
+    state_directory: Path = Path(".jeroboam")
+    database_url: str = ""
+    secrets_key: SecretStr | None = None
+
+    temporal_address: str = "127.0.0.1:7233"
+    temporal_namespace: str = "default"
+    temporal_ui_url: str = "http://127.0.0.1:8233"
+    task_queue: str = "jeroboam"
+    temporal_tls: bool = False
+    temporal_api_key: SecretStr | None = None
+
+    cloud: str = "jeroboam"
+    cloud_timeout_seconds: float = Field(default=60.0, gt=0)
+
+    api_host: str = "127.0.0.1"
+    api_port: int = Field(default=9511, ge=1, le=65535)
+    api_public_url: str | None = None
+    policy_file: Path | None = None
+    max_body_bytes: int = Field(default=1 << 20, gt=0)
+    list_limit: int = Field(default=1000, gt=0)
+    token_cache_seconds: int = Field(default=60, ge=0)
+
+    worker_health_host: str = "127.0.0.1"
+    worker_health_port: int = Field(default=9512, ge=0, le=65535)
+    shutdown_grace_seconds: float = Field(default=30.0, ge=0)
+    max_waiting_operations: int = Field(default=5000, gt=0)
+    max_driver_threads: int = Field(default=32, gt=0)
+    poll_interval_seconds: float = Field(default=10.0, gt=0)
+    reconcile_interval_seconds: float = Field(default=60.0, gt=0)
+
+    enabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
+    disabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
+    max_clusters_per_project: int = Field(default=20, ge=0)
+
+    log_level: str = "INFO"
+    log_format: str = Field(default="json", pattern="^(json|console)$")
+
+    @field_validator("enabled_drivers", "disabled_drivers", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        """Accept ``a,b`` from the environment, as operators write lists."""
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @property
+    def poll_queue(self) -> str:
+        """Task queue of the waiting activities."""
+        return f"{self.task_queue}-poll"
+
+    @property
+    def resolved_database_url(self) -> str:
+        """The database URL, or the embedded SQLite file's."""
+        if self.database_url:
+            return self.database_url
+        return f"sqlite+aiosqlite:///{self.state_directory.absolute() / 'jeroboam.sqlite'}"
+
+    @property
+    def resolved_api_url(self) -> str:
+        """The API's URL as clients see it, without a trailing slash."""
+        url = self.api_public_url or f"http://{self.api_host}:{self.api_port}"
+        return url.rstrip("/")
+
+
+@lru_cache(maxsize=1)
+def load() -> Settings:
+    """Read the settings once per process."""
+    return Settings()
