@@ -1,12 +1,11 @@
-"""All settings, read from ``JEROBOAM_*`` variables or an ``.env``-style file; nothing else reads them."""
+"""All settings, read from ``JEROBOAM_*`` variables; nothing else reads the environment."""
 
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
-from pydantic import field_validator
 
 
 class Settings(BaseSettings):

@@ -1,0 +1,1 @@
+"""Activities: each delegates to one driver method, hook or store call."""

@@ -168,6 +168,8 @@ class ClusterDriver(ABC):
 
     name: ClassVar[str]
     version: ClassVar[str]
+    uses_cloud: ClassVar[bool] = True
+    """Whether the driver acts in the tenant's project; without it no trust is made."""
 
     @property
     @abstractmethod

@@ -1,0 +1,1 @@
+"""Hooks act before and after operations; ``base`` is their contract."""

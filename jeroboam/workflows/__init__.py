@@ -1,0 +1,1 @@
+"""Workflows: they decide what happens next and do nothing themselves."""

@@ -1,0 +1,1 @@
+"""Magnum's REST API v1 and Jeroboam's extensions."""

@@ -1,0 +1,1 @@
+"""The fake driver: pretends, with faults and delays that labels ask for."""
