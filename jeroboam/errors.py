@@ -102,8 +102,20 @@ class RateLimitedError(CloudUnavailableError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class StoreUnavailableError(JeroboamError):
+    """Jeroboam's own database does not answer, or asks to try again."""
+
+    retryable = True
+
+
 class CredentialRejectedError(JeroboamError):
     """The cloud refuses the credentials that Jeroboam holds for a cluster."""
+
+
+class WorkerStoppingError(JeroboamError):
+    """The worker shuts down in the middle of a wait; another one takes it over."""
+
+    retryable = True
 
 
 class DeadlineExceededError(JeroboamError):

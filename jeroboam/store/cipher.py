@@ -1,0 +1,128 @@
+"""Encryption of stored secrets: AES-256-GCM, with the key's id in the envelope."""
+
+import base64
+import binascii
+import hashlib
+import os
+import secrets
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from jeroboam.errors import ConfigurationError
+from jeroboam.settings import Settings
+
+KEY_FILE = "secrets.key"
+
+_KEY_BYTES = 32
+_VERSION = b"\x01"
+_ID_BYTES = 8
+_NONCE_BYTES = 12
+_HEADER_BYTES = len(_VERSION) + _ID_BYTES
+
+
+class Cipher:
+    """Encrypts and decrypts with one key.
+
+    Args:
+        key: 32 random bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != _KEY_BYTES:
+            raise ConfigurationError(_describe(f"it has {len(key)} bytes"))
+        self._aead = AESGCM(key)
+        self._id = hashlib.sha256(b"jeroboam key id" + key).digest()[:_ID_BYTES]
+
+    def __repr__(self) -> str:
+        return f"Cipher(key_id={self.key_id})"
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "Cipher":
+        """Take the key from the settings, else from a file made on first use."""
+        if settings.secrets_key is not None:
+            return cls(_decode(settings.secrets_key.get_secret_value()))
+        return cls(_load_or_create(settings.state_directory / KEY_FILE))
+
+    @property
+    def key_id(self) -> str:
+        """Which key this is; it tells nothing about the key itself."""
+        return self._id.hex()
+
+    def encrypt(self, plaintext: bytes, context: str) -> bytes:
+        """Return the envelope of ``plaintext``.
+
+        Args:
+            context: What the secret belongs to; decryption must name the same, so that envelopes
+                cannot be exchanged between rows.
+        """
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        header = _VERSION + self._id
+        return header + nonce + self._aead.encrypt(nonce, plaintext, header + context.encode())
+
+    def decrypt(self, envelope: bytes, context: str) -> bytes:
+        """Return what ``encrypt`` was given.
+
+        Raises:
+            ConfigurationError: The envelope was made with another key, or altered.
+        """
+        header, rest = envelope[:_HEADER_BYTES], envelope[_HEADER_BYTES:]
+        nonce, ciphertext = rest[:_NONCE_BYTES], rest[_NONCE_BYTES:]
+        if header != _VERSION + self._id:
+            raise ConfigurationError(
+                f"The secrets of {context} were encrypted with key {header[1:].hex()}, and this "
+                f"process has key {self.key_id}. Give all processes the same JEROBOAM_SECRETS_KEY."
+            )
+        try:
+            return self._aead.decrypt(nonce, ciphertext, header + context.encode())
+        except (InvalidTag, ValueError):
+            raise ConfigurationError(
+                f"The stored secrets of {context} are damaged. Restore them from a backup."
+            ) from None
+
+
+def _decode(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        raise ConfigurationError(_describe("it is not base64")) from None
+
+
+def _describe(fault: str) -> str:
+    return (
+        f"JEROBOAM_SECRETS_KEY is no base64 text of {_KEY_BYTES} bytes: {fault}. "
+        "Make one with `openssl rand -base64 32`."
+    )
+
+
+def _load_or_create(path: Path) -> bytes:
+    """Return the key in ``path``; of several processes that make it at once, one wins."""
+    try:
+        if not path.exists():
+            _create(path)
+        if path.stat().st_mode & 0o077:
+            raise ConfigurationError(f"Others can read {path}. Run `chmod 600 {path}`.")
+        return _decode(path.read_text(encoding="ascii").strip())
+    except OSError as error:
+        raise ConfigurationError(
+            f"The key file {path} cannot be used ({error.strerror}). Set JEROBOAM_STATE_DIRECTORY "
+            "to a directory that belongs to Jeroboam, or set JEROBOAM_SECRETS_KEY."
+        ) from error
+
+
+def _create(path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(base64.b64encode(secrets.token_bytes(_KEY_BYTES)))
+            file.flush()
+            os.fsync(file.fileno())
+        # A link, unlike a rename, never replaces the key that another process has just made.
+        path.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()

@@ -1,0 +1,176 @@
+"""Clusters and their node groups."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from sqlalchemy import ColumnElement, func, insert, select, true
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from jeroboam.errors import ConflictError, QuotaExceededError
+from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, NodeGroup, Operation
+from jeroboam.store.database import Database
+from jeroboam.store.query import (
+    Page,
+    Scope,
+    fetch_one,
+    fetch_page,
+    identified,
+    model_of,
+    values_of,
+)
+from jeroboam.store.tables import ClusterRow, NodeGroupRow, OperationRow, TemplateRow
+
+# The repository has a method called ``list``, which hides the type within its class.
+NodeGroups: TypeAlias = list[NodeGroup]
+
+_NOUN = "Cluster"
+
+
+class ClusterRepository:
+    """Stores clusters as the API shows them.
+
+    Args:
+        database: Where.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, spec: ClusterSpec, operation: Operation, *, project_limit: int) -> None:
+        """Store a new cluster, its node groups and the operation that builds it: all or nothing.
+
+        Args:
+            project_limit: The most clusters that the project may have.
+
+        Raises:
+            QuotaExceededError: It has them already.
+            ConflictError: The template is gone, or a uuid is taken.
+        """
+        project_id = spec.cluster.project_id
+        try:
+            async with self._database.write() as connection:
+                await self._database.lock(connection, f"quota:{project_id}")
+                await _check_quota(connection, project_id, project_limit)
+                await _insert(connection, spec, operation)
+        except IntegrityError as error:
+            raise ConflictError(
+                f"Cluster {spec.cluster.name} could not be stored: its template "
+                f"{spec.cluster.cluster_template_id} was deleted meanwhile, or its uuid or the "
+                "name of a node group is taken."
+            ) from error
+
+    async def get(self, ident: str, scope: Scope) -> Cluster:
+        """Return the cluster with this uuid or name.
+
+        Raises:
+            NotFoundError: There is none, or it is another project's.
+            AmbiguousNameError: Several have the name.
+        """
+        statement = select(ClusterRow).where(identified(ClusterRow, ident), _visible(scope))
+        async with self._database.read() as connection:
+            row = await fetch_one(connection, statement, _NOUN, ident)
+        return model_of(Cluster, ClusterRow, row)
+
+    async def list(self, scope: Scope, page: Page) -> list[Cluster]:
+        """Return one page of the clusters that the caller may see."""
+        async with self._database.read() as connection:
+            rows = await fetch_page(connection, ClusterRow, _visible(scope), page, _NOUN)
+        return [model_of(Cluster, ClusterRow, row) for row in rows]
+
+    async def spec(self, uuid: str) -> ClusterSpec:
+        """Return the cluster with its template and node groups.
+
+        Raises:
+            NotFoundError: There is no such cluster.
+        """
+        statement = (
+            select(ClusterRow, TemplateRow)
+            .join(TemplateRow, TemplateRow.uuid == ClusterRow.cluster_template_id)
+            .where(ClusterRow.uuid == uuid)
+        )
+        async with self._database.read() as connection:
+            row = await fetch_one(connection, statement, _NOUN, uuid)
+            groups = await _groups_of(connection, [uuid])
+        return ClusterSpec(
+            cluster=model_of(Cluster, ClusterRow, row),
+            template=model_of(ClusterTemplate, TemplateRow, row),
+            node_groups=tuple(groups),
+        )
+
+    async def node_groups(self, cluster_ids: Sequence[str]) -> Mapping[str, tuple[NodeGroup, ...]]:
+        """Return the node groups of several clusters at once, in the order of their making."""
+        groups: dict[str, tuple[NodeGroup, ...]] = dict.fromkeys(cluster_ids, ())
+        async with self._database.read() as connection:
+            for group in await _groups_of(connection, cluster_ids):
+                groups[group.cluster_id] += (group,)
+        return groups
+
+    async def node_group(self, cluster_id: str, ident: str) -> NodeGroup:
+        """Return the cluster's node group with this uuid or name.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        statement = select(NodeGroupRow).where(
+            NodeGroupRow.cluster_id == cluster_id, identified(NodeGroupRow, ident)
+        )
+        async with self._database.read() as connection:
+            row = await fetch_one(connection, statement, "Node group", ident)
+        return model_of(NodeGroup, NodeGroupRow, row)
+
+    async def list_node_groups(
+        self, cluster_id: str, page: Page, role: str | None = None
+    ) -> NodeGroups:
+        """Return one page of a cluster's node groups, of one role if ``role`` is given."""
+        visible = NodeGroupRow.cluster_id == cluster_id
+        if role is not None:
+            visible &= NodeGroupRow.role == role
+        async with self._database.read() as connection:
+            rows = await fetch_page(connection, NodeGroupRow, visible, page, "Node group")
+        return [model_of(NodeGroup, NodeGroupRow, row) for row in rows]
+
+    async def count(self, project_id: str) -> int:
+        """Return how many clusters a project has, as its quota counts them."""
+        async with self._database.read() as connection:
+            return await _count(connection, project_id)
+
+
+async def _check_quota(connection: AsyncConnection, project_id: str, limit: int) -> None:
+    if await _count(connection, project_id) >= limit:
+        raise QuotaExceededError(
+            f"You have reached the maximum clusters per project, {limit}. You may delete a "
+            "cluster to make room for a new one, or ask your operator for more."
+        )
+
+
+async def _count(connection: AsyncConnection, project_id: str) -> int:
+    statement = select(func.count()).where(ClusterRow.project_id == project_id)
+    return int(await connection.scalar(statement) or 0)
+
+
+async def _insert(connection: AsyncConnection, spec: ClusterSpec, operation: Operation) -> None:
+    cluster = values_of(spec.cluster) | {"operation_id": operation.uuid}
+    await connection.execute(insert(ClusterRow).values(**cluster))
+    if spec.node_groups:
+        groups = [values_of(group) for group in spec.node_groups]
+        await connection.execute(insert(NodeGroupRow), groups)
+    await connection.execute(insert(OperationRow).values(**values_of(operation)))
+
+
+async def _groups_of(
+    connection: AsyncConnection, cluster_ids: Sequence[str]
+) -> Sequence[NodeGroup]:
+    statement = (
+        select(NodeGroupRow)
+        .where(NodeGroupRow.cluster_id.in_(cluster_ids))
+        .order_by(NodeGroupRow.id)
+    )
+    rows = (await connection.execute(statement)).mappings()
+    return [model_of(NodeGroup, NodeGroupRow, row) for row in rows]
+
+
+def _visible(scope: Scope) -> ColumnElement[bool]:
+    if scope.project_id is None:
+        return true()
+    return ClusterRow.project_id == scope.project_id

@@ -1,0 +1,77 @@
+"""Secrets of clusters, encrypted at rest."""
+
+import json
+from collections.abc import Mapping
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from jeroboam.errors import ConfigurationError, NotFoundError
+from jeroboam.models import utc_now
+from jeroboam.store.cipher import Cipher
+from jeroboam.store.database import Database
+from jeroboam.store.tables import ClusterSecretRow
+
+
+class SecretRepository:
+    """Stores one set of secrets per cluster.
+
+    Args:
+        database: Where.
+        cipher: Encrypts them; a process without one cannot use this repository.
+    """
+
+    def __init__(self, database: Database, cipher: Cipher | None) -> None:
+        self._database = database
+        self._optional_cipher = cipher
+
+    async def put_if_absent(self, cluster_id: str, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Store ``values`` unless the cluster has secrets; return those that it has now.
+
+        Raises:
+            NotFoundError: There is no such cluster.
+        """
+        plaintext = json.dumps(dict(values)).encode()
+        row = {
+            "cluster_id": cluster_id,
+            "envelope": self._cipher.encrypt(plaintext, cluster_id),
+            "created_at": utc_now(),
+        }
+        try:
+            async with self._database.write() as connection:
+                await self._database.upsert(connection, ClusterSecretRow, row, key=("cluster_id",))
+                return await self._read(connection, cluster_id)
+        except IntegrityError as error:
+            raise NotFoundError(f"Cluster {cluster_id} could not be found.") from error
+
+    async def get(self, cluster_id: str) -> Mapping[str, str]:
+        """Return the cluster's secrets.
+
+        Raises:
+            NotFoundError: It has none.
+        """
+        async with self._database.read() as connection:
+            return await self._read(connection, cluster_id)
+
+    async def delete(self, cluster_id: str) -> None:
+        """Forget the cluster's secrets, if it has any."""
+        statement = delete(ClusterSecretRow).where(ClusterSecretRow.cluster_id == cluster_id)
+        async with self._database.write() as connection:
+            await connection.execute(statement)
+
+    @property
+    def _cipher(self) -> Cipher:
+        if self._optional_cipher is None:
+            raise ConfigurationError("This process was started without the key of the secrets.")
+        return self._optional_cipher
+
+    async def _read(self, connection: AsyncConnection, cluster_id: str) -> Mapping[str, str]:
+        statement = select(ClusterSecretRow.envelope).where(
+            ClusterSecretRow.cluster_id == cluster_id
+        )
+        envelope = await connection.scalar(statement)
+        if envelope is None:
+            raise NotFoundError(f"Cluster {cluster_id} has no secrets.")
+        secrets: dict[str, str] = json.loads(self._cipher.decrypt(envelope, cluster_id))
+        return secrets

@@ -1,0 +1,61 @@
+"""The way into the database."""
+
+from sqlalchemy import select, true
+
+from jeroboam.store import migrate as migrations
+from jeroboam.store.cipher import Cipher
+from jeroboam.store.clusters import ClusterRepository
+from jeroboam.store.database import Database
+from jeroboam.store.operations import OperationRepository
+from jeroboam.store.secrets import SecretRepository
+from jeroboam.store.services import ServiceRepository
+from jeroboam.store.templates import TemplateRepository
+
+
+class Store:
+    """All repositories of one database; get one from ``Store.open``.
+
+    Args:
+        database: An open database.
+        cipher: The key of the secrets, for processes that need them.
+    """
+
+    def __init__(self, database: Database, cipher: Cipher | None = None) -> None:
+        self._database = database
+        self.templates = TemplateRepository(database)
+        self.clusters = ClusterRepository(database)
+        self.operations = OperationRepository(database)
+        self.services = ServiceRepository(database)
+        self.secrets = SecretRepository(database, cipher)
+
+    @classmethod
+    async def open(
+        cls, url: str, *, cipher: Cipher | None = None, migrate: bool = False
+    ) -> "Store":
+        """Open the database; connections are made when they are needed.
+
+        Args:
+            url: ``sqlite+aiosqlite:///<file>`` or ``postgresql+asyncpg://...``.
+            cipher: The key of the secrets.
+            migrate: Bring the schema up to date first; several processes may do so at once.
+
+        Raises:
+            ConfigurationError: The URL is wrong.
+            StoreUnavailableError: The database to migrate does not answer.
+        """
+        if migrate:
+            await migrations.upgrade(url)
+        return cls(Database(url), cipher)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._database.close()
+
+    async def ping(self) -> None:
+        """Ask the database for a sign of life.
+
+        Raises:
+            StoreUnavailableError: There is none.
+        """
+        async with self._database.read() as connection:
+            await connection.execute(select(true()))

@@ -1,0 +1,235 @@
+"""The tables. A column has the name of the model's field that it holds.
+
+Status words and other enumerations are plain text, so that a new word needs no migration. Columns
+that drivers or users fill with text of their own have no length; lengths are checked by the API.
+"""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, MetaData, String, Text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import Integer
+
+from jeroboam.models import StepRecord
+from jeroboam.store.columns import Prose, Steps, UtcDateTime
+
+_IDENTITY = BigInteger().with_variant(Integer, "sqlite")
+_UUID = String(36)
+_WORD = String(64)
+_NAME = String(255)
+_NEVER_REUSE_IDS: tuple[Any, ...] = ({"sqlite_autoincrement": True},)
+
+
+class Base(DeclarativeBase):
+    """Base of all tables; constraints have predictable names, so that migrations can name them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map: ClassVar[dict[Any, Any]] = {
+        dict[str, Any]: JSON,
+        list[Any]: JSON,
+        datetime: UtcDateTime,
+        str: Text,
+    }
+    __table_args__ = _NEVER_REUSE_IDS
+
+
+class TemplateRow(Base):
+    """A ``ClusterTemplate``."""
+
+    __tablename__ = "cluster_templates"
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    uuid: Mapped[str] = mapped_column(_UUID, unique=True)
+    name: Mapped[str] = mapped_column(_NAME, index=True)
+    project_id: Mapped[str] = mapped_column(_NAME, index=True)
+    user_id: Mapped[str] = mapped_column(_NAME)
+    coe: Mapped[str]
+    image_id: Mapped[str]
+    cluster_distro: Mapped[str | None]
+    server_type: Mapped[str]
+    driver: Mapped[str | None]
+    flavor_id: Mapped[str | None]
+    master_flavor_id: Mapped[str | None]
+    keypair_id: Mapped[str | None]
+    external_network_id: Mapped[str | None]
+    fixed_network: Mapped[str | None]
+    fixed_subnet: Mapped[str | None]
+    dns_nameserver: Mapped[str | None]
+    network_driver: Mapped[str | None]
+    volume_driver: Mapped[str | None]
+    apiserver_port: Mapped[int | None]
+    docker_volume_size: Mapped[int | None]
+    docker_storage_driver: Mapped[str | None]
+    http_proxy: Mapped[str | None]
+    https_proxy: Mapped[str | None]
+    no_proxy: Mapped[str | None]
+    insecure_registry: Mapped[str | None]
+    registry_enabled: Mapped[bool]
+    tls_disabled: Mapped[bool]
+    public: Mapped[bool]
+    hidden: Mapped[bool]
+    tags: Mapped[str | None]
+    labels: Mapped[dict[str, Any]]
+    master_lb_enabled: Mapped[bool]
+    floating_ip_enabled: Mapped[bool]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime | None]
+
+
+class ClusterRow(Base):
+    """A ``Cluster``."""
+
+    __tablename__ = "clusters"
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    uuid: Mapped[str] = mapped_column(_UUID, unique=True)
+    name: Mapped[str] = mapped_column(_NAME, index=True)
+    project_id: Mapped[str] = mapped_column(_NAME, index=True)
+    user_id: Mapped[str] = mapped_column(_NAME)
+    cluster_template_id: Mapped[str] = mapped_column(
+        _UUID, ForeignKey("cluster_templates.uuid"), index=True
+    )
+    keypair: Mapped[str | None]
+    flavor_id: Mapped[str | None]
+    master_flavor_id: Mapped[str | None]
+    docker_volume_size: Mapped[int | None]
+    labels: Mapped[dict[str, Any]]
+    merge_labels: Mapped[bool]
+    create_timeout: Mapped[int]
+    discovery_url: Mapped[str | None]
+    fixed_network: Mapped[str | None]
+    fixed_subnet: Mapped[str | None]
+    floating_ip_enabled: Mapped[bool]
+    master_lb_enabled: Mapped[bool]
+    stack_id: Mapped[str | None]
+    status: Mapped[str] = mapped_column(_WORD)
+    status_reason: Mapped[str | None] = mapped_column(Prose)
+    health_status: Mapped[str | None] = mapped_column(_WORD)
+    health_status_reason: Mapped[dict[str, Any]]
+    api_address: Mapped[str | None]
+    coe_version: Mapped[str | None]
+    container_version: Mapped[str | None]
+    faults: Mapped[dict[str, Any]]
+    driver: Mapped[str]
+    driver_version: Mapped[str]
+    cloud: Mapped[str]
+    trust_id: Mapped[str | None]
+    operation_id: Mapped[str | None] = mapped_column(_UUID)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime | None]
+
+
+class NodeGroupRow(Base):
+    """A ``NodeGroup``."""
+
+    __tablename__ = "node_groups"
+    __table_args__ = (
+        Index("uq_node_groups_cluster_id_name", "cluster_id", "name", unique=True),
+        *_NEVER_REUSE_IDS,
+    )
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    uuid: Mapped[str] = mapped_column(_UUID, unique=True)
+    name: Mapped[str] = mapped_column(_NAME)
+    cluster_id: Mapped[str] = mapped_column(_UUID, ForeignKey("clusters.uuid"))
+    project_id: Mapped[str] = mapped_column(_NAME)
+    role: Mapped[str]
+    is_default: Mapped[bool]
+    flavor_id: Mapped[str | None]
+    image_id: Mapped[str | None]
+    docker_volume_size: Mapped[int | None]
+    labels: Mapped[dict[str, Any]]
+    merge_labels: Mapped[bool]
+    node_labels: Mapped[dict[str, Any]]
+    node_taints: Mapped[list[Any]]
+    node_count: Mapped[int]
+    min_node_count: Mapped[int]
+    max_node_count: Mapped[int | None]
+    node_addresses: Mapped[list[Any]]
+    stack_id: Mapped[str | None]
+    status: Mapped[str | None] = mapped_column(_WORD)
+    status_reason: Mapped[str | None] = mapped_column(Prose)
+    version: Mapped[str | None]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime | None]
+
+
+class OperationRow(Base):
+    """An ``Operation``. It outlives its cluster, hence no foreign key."""
+
+    __tablename__ = "operations"
+    __table_args__ = (
+        Index("ix_operations_cluster_id_state", "cluster_id", "state"),
+        Index("ix_operations_state_created_at", "state", "created_at"),
+        *_NEVER_REUSE_IDS,
+    )
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    uuid: Mapped[str] = mapped_column(_UUID, unique=True)
+    kind: Mapped[str] = mapped_column(_WORD)
+    cluster_id: Mapped[str] = mapped_column(_UUID)
+    cluster_name: Mapped[str] = mapped_column(_NAME)
+    project_id: Mapped[str] = mapped_column(_NAME, index=True)
+    user_id: Mapped[str] = mapped_column(_NAME)
+    request_id: Mapped[str]
+    rollback: Mapped[bool]
+    state: Mapped[str] = mapped_column(_WORD)
+    seq: Mapped[int]
+    steps: Mapped[tuple[StepRecord, ...]] = mapped_column(Steps)
+    reason: Mapped[str | None] = mapped_column(Prose)
+    run_id: Mapped[str | None]
+    created_at: Mapped[datetime]
+    started_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+
+
+class StepNoteRow(Base):
+    """A ``StepNote``."""
+
+    __tablename__ = "step_notes"
+    __table_args__ = ()
+
+    operation_id: Mapped[str] = mapped_column(
+        _UUID, ForeignKey("operations.uuid"), primary_key=True
+    )
+    step: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    attempt: Mapped[int]
+    message: Mapped[str] = mapped_column(Prose)
+    noted_at: Mapped[datetime]
+
+
+class ServiceRow(Base):
+    """A ``ServiceRecord``."""
+
+    __tablename__ = "services"
+    __table_args__ = (
+        Index("uq_services_host_binary", "host", "binary", unique=True),
+        *_NEVER_REUSE_IDS,
+    )
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    host: Mapped[str] = mapped_column(_NAME)
+    binary: Mapped[str] = mapped_column(_NAME)
+    report_count: Mapped[int] = mapped_column(_IDENTITY)
+    last_seen: Mapped[datetime]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime | None]
+
+
+class ClusterSecretRow(Base):
+    """All secrets of one cluster in one envelope, so that they always come from one writer."""
+
+    __tablename__ = "cluster_secrets"
+    __table_args__ = ()
+
+    cluster_id: Mapped[str] = mapped_column(_UUID, ForeignKey("clusters.uuid"), primary_key=True)
+    envelope: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime]

@@ -1,0 +1,110 @@
+"""Cluster templates."""
+
+from sqlalchemy import ColumnElement, delete, exists, insert, or_, select, true, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from jeroboam.errors import InvalidRequestError, NotFoundError
+from jeroboam.models import ClusterTemplate, utc_now
+from jeroboam.store.database import Database
+from jeroboam.store.query import (
+    Page,
+    Scope,
+    fetch_one,
+    fetch_page,
+    identified,
+    model_of,
+    values_of,
+)
+from jeroboam.store.tables import ClusterRow, TemplateRow
+
+_NOUN = "Cluster template"
+
+
+class TemplateRepository:
+    """Stores what clusters are made from.
+
+    Args:
+        database: Where.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, template: ClusterTemplate) -> ClusterTemplate:
+        """Store a new template and return it."""
+        async with self._database.write() as connection:
+            await connection.execute(insert(TemplateRow).values(**values_of(template)))
+        return template
+
+    async def get(self, ident: str, scope: Scope) -> ClusterTemplate:
+        """Return the template with this uuid or name: the caller's own, or a public one.
+
+        Raises:
+            NotFoundError: There is none, or it is another project's.
+            AmbiguousNameError: Several have the name.
+        """
+        statement = select(TemplateRow).where(identified(TemplateRow, ident), _visible(scope))
+        async with self._database.read() as connection:
+            row = await fetch_one(connection, statement, _NOUN, ident)
+        return model_of(ClusterTemplate, TemplateRow, row)
+
+    async def list(self, scope: Scope, page: Page) -> list[ClusterTemplate]:
+        """Return the caller's own and the public templates; only administrators see hidden ones."""
+        visible = _visible(scope)
+        if scope.project_id is not None:
+            visible &= TemplateRow.hidden.is_(False)
+        async with self._database.read() as connection:
+            rows = await fetch_page(connection, TemplateRow, visible, page, _NOUN)
+        return [model_of(ClusterTemplate, TemplateRow, row) for row in rows]
+
+    async def update(self, template: ClusterTemplate) -> ClusterTemplate:
+        """Replace the template of the same uuid and return it with its time of change."""
+        changed = template.model_copy(update={"updated_at": utc_now()})
+        statement = (
+            update(TemplateRow)
+            .where(TemplateRow.uuid == template.uuid)
+            .values(**values_of(changed))
+        )
+        async with self._database.write() as connection:
+            if (await connection.execute(statement)).rowcount == 0:
+                raise _not_found(template.uuid)
+        return changed
+
+    async def delete(self, uuid: str) -> None:
+        """Remove a template.
+
+        Raises:
+            InvalidRequestError: A cluster refers to it.
+            NotFoundError: There is none.
+        """
+        try:
+            async with self._database.write() as connection:
+                await _delete(connection, uuid)
+        except IntegrityError as error:
+            raise InvalidRequestError(
+                f"Cluster template {uuid} is referenced by one or multiple clusters. "
+                "Delete these first."
+            ) from error
+
+    async def in_use(self, uuid: str) -> bool:
+        """Whether a cluster refers to the template."""
+        statement = select(exists().where(ClusterRow.cluster_template_id == uuid))
+        async with self._database.read() as connection:
+            return bool(await connection.scalar(statement))
+
+
+async def _delete(connection: AsyncConnection, uuid: str) -> None:
+    result = await connection.execute(delete(TemplateRow).where(TemplateRow.uuid == uuid))
+    if result.rowcount == 0:
+        raise _not_found(uuid)
+
+
+def _visible(scope: Scope) -> ColumnElement[bool]:
+    if scope.project_id is None:
+        return true()
+    return or_(TemplateRow.project_id == scope.project_id, TemplateRow.public.is_(True))
+
+
+def _not_found(uuid: str) -> NotFoundError:
+    return NotFoundError(f"{_NOUN} {uuid} could not be found.")
