@@ -172,13 +172,13 @@ class DriverRegistry:
 
 
 def _load_drivers() -> dict[str, ClusterDriver]:
-    def fail(_: ExtensionManager, entry_point: Any, error: BaseException) -> None:
+    def fail(_: ExtensionManager[Any], entry_point: Any, error: BaseException) -> None:
         raise DriverContractError(
             f"Driver '{entry_point.name}' ({entry_point.value}) cannot be loaded: {error}"
         ) from error
 
     try:
-        manager = ExtensionManager(
+        manager: ExtensionManager[Any] = ExtensionManager(
             NAMESPACE,
             invoke_on_load=True,
             on_load_failure_callback=fail,

@@ -3,18 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
 from jeroboam.drivers.base import CloudAccess
-from jeroboam.models import ClusterSpec, FailurePolicy, OperationKind
-
-
-class HookPhase(StrEnum):
-    """When a hook runs."""
-
-    BEFORE = "before"
-    AFTER = "after"
+from jeroboam.models import ClusterSpec, FailurePolicy, HookPhase, OperationKind
 
 
 @dataclass(frozen=True)

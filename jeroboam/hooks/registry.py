@@ -9,8 +9,8 @@ from stevedore.exception import MultipleMatches
 from stevedore.extension import error_on_conflict
 
 from jeroboam.errors import DriverContractError
-from jeroboam.hooks.base import Hook, HookPhase
-from jeroboam.models import OperationKind
+from jeroboam.hooks.base import Hook
+from jeroboam.models import HookPhase, OperationKind
 
 NAMESPACE = "jeroboam.hooks"
 
@@ -34,13 +34,13 @@ class HookRegistry:
             DriverContractError: A hook cannot be loaded, is no ``Hook``, or two claim one name.
         """
 
-        def fail(_: ExtensionManager, entry_point: Any, error: BaseException) -> None:
+        def fail(_: ExtensionManager[Any], entry_point: Any, error: BaseException) -> None:
             raise DriverContractError(
                 f"Hook '{entry_point.name}' ({entry_point.value}) cannot be loaded: {error}"
             ) from error
 
         try:
-            manager = ExtensionManager(
+            manager: ExtensionManager[Any] = ExtensionManager(
                 NAMESPACE,
                 invoke_on_load=True,
                 on_load_failure_callback=fail,

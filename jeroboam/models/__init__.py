@@ -20,7 +20,7 @@ from jeroboam.models.operation import (
     StepState,
     Transition,
 )
-from jeroboam.models.plan import Action, FailurePolicy, Plan, PlanStep
+from jeroboam.models.plan import Action, FailurePolicy, HookCall, HookPhase, Plan, PlanStep
 
 __all__ = [
     "Action",
@@ -30,6 +30,8 @@ __all__ = [
     "ClusterTemplate",
     "FailurePolicy",
     "HealthStatus",
+    "HookCall",
+    "HookPhase",
     "Identity",
     "Model",
     "NodeGroup",

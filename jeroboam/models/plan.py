@@ -27,6 +27,24 @@ class FailurePolicy(StrEnum):
     IGNORE = "ignore"
 
 
+class HookPhase(StrEnum):
+    """When a hook runs."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class HookCall(Model):
+    """Which hook a step runs.
+
+    Args:
+        name: Name of an installed hook; ``None`` is the driver's own.
+    """
+
+    phase: HookPhase
+    name: str | None = None
+
+
 class PlanStep(Model):
     """One step.
 
@@ -35,14 +53,14 @@ class PlanStep(Model):
         timeout_seconds: The longest that the step may take, its retries included. ``None`` gives
             it what is left of the operation's deadline.
         compensation: Actions, in order, that undo the step when a later one fails.
-        hook: For ``RUN_HOOK``: ``<source>:<name>``, for example ``driver:before``.
+        hook: For ``RUN_HOOK``, which one.
     """
 
     name: str
     action: Action
     timeout_seconds: int | None = None
     compensation: tuple[Action, ...] = ()
-    hook: str | None = None
+    hook: HookCall | None = None
     on_failure: FailurePolicy = FailurePolicy.FAIL
 
 

@@ -7,11 +7,14 @@ readable in workflow history.
 from jeroboam.models.base import Model
 from jeroboam.models.cluster import ClusterOutputs
 from jeroboam.models.operation import OperationKind, OperationState
+from jeroboam.models.plan import HookCall
 
 CREATE_CLUSTER_WORKFLOW = "CreateCluster"
 DELETE_CLUSTER_WORKFLOW = "DeleteCluster"
 RECONCILE_WORKFLOW = "Reconcile"
 SUPERSEDE_UPDATE = "supersede"
+ALREADY_DELETING = "AlreadyDeletingError"
+"""Error type of a supersede that is refused because a delete is at work already."""
 
 WORKFLOW_OF_KIND = {
     OperationKind.CREATE: CREATE_CLUSTER_WORKFLOW,
@@ -53,9 +56,16 @@ class StepInput(Model):
     step: str
     intent: OperationKind
     driver: str
-    hook: str | None = None
+    hook: HookCall | None = None
     minutes_left: int = 1
     resubmissions: int = 5
+
+    @property
+    def required_hook(self) -> HookCall:
+        """The hook of a step that runs one."""
+        if self.hook is None:
+            raise ValueError(f"Step '{self.step}' names no hook.")
+        return self.hook
 
     @property
     def idempotency_key(self) -> str:

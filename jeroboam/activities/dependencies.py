@@ -1,0 +1,50 @@
+"""What activities are made of: built once by the worker, injected everywhere."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jeroboam import certificates
+from jeroboam.drivers.base import CloudAccess, ClusterSecrets, DriverContext
+from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.errors import NotFoundError
+from jeroboam.hooks.registry import HookRegistry
+from jeroboam.models import ClusterSpec
+from jeroboam.models.wire import StepInput
+from jeroboam.store import Store
+
+SECRETS_TIMEOUT_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """The store, the plug-ins and the clouds of one worker process.
+
+    Args:
+        cloud: Returns the access to a cloud by its name in ``clouds.yaml``; cached.
+        revoke_trust: Removes a cluster's trust from a cloud; none is success.
+    """
+
+    store: Store
+    drivers: DriverRegistry
+    hooks: HookRegistry
+    cloud: Callable[[str], CloudAccess]
+    revoke_trust: Callable[[str, str], None]
+
+
+def driver_context(dependencies: Dependencies, step: StepInput, spec: ClusterSpec) -> DriverContext:
+    """Return the surroundings of a step's driver call; call it on the event loop."""
+    loop = asyncio.get_running_loop()
+
+    def read_secrets() -> ClusterSecrets:
+        reading = dependencies.store.secrets.get(step.cluster_id)
+        stored = asyncio.run_coroutine_threadsafe(reading, loop).result(SECRETS_TIMEOUT_SECONDS)
+        if not stored:
+            raise NotFoundError(f"Cluster {spec.cluster.name} has no certificates yet.")
+        return certificates.from_mapping(stored)
+
+    return DriverContext(
+        idempotency_key=step.idempotency_key,
+        cloud=dependencies.cloud(spec.cluster.cloud),
+        read_secrets=read_secrets,
+    )

@@ -1,0 +1,149 @@
+"""The long step of operations: wait until the backend has finished."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from temporalio import activity
+
+from jeroboam.activities.dependencies import Dependencies, driver_context
+from jeroboam.activities.poll_hub import Answer, PollHub
+from jeroboam.drivers.base import ClusterDriver, Phase, Progress, Watch
+from jeroboam.errors import BackendFailedError, JeroboamError, WorkerStoppingError
+from jeroboam.models import ClusterSpec, OperationKind, StepNote, utc_now
+from jeroboam.models.wire import StepInput, StepResult
+
+T = TypeVar("T")
+
+HEARTBEAT_SECONDS = 5.0
+"""How long to wait for news before saying that the wait is alive; the SDK thins heartbeats out."""
+
+
+@dataclass
+class _Wait:
+    """One wait: what for, and what was last said about it."""
+
+    step: StepInput
+    spec: ClusterSpec
+    driver: ClusterDriver
+    resubmissions: int = 0
+    unanswered_since: str | None = None
+    note: str = ""
+
+
+class WaitActivities:
+    """The activity on the poll queue; it holds a slot for as long as the backend works."""
+
+    def __init__(self, dependencies: Dependencies, hub: PollHub) -> None:
+        self._dependencies = dependencies
+        self._store = dependencies.store
+        self._hub = hub
+
+    @activity.defn
+    async def wait_for_backend(self, step: StepInput) -> StepResult:
+        """Wait until the backend has done what was submitted.
+
+        Raises:
+            BackendFailedError: The backend gave up; the message is its root cause.
+            WorkerStoppingError: This worker shuts down; another one goes on.
+        """
+        spec = await self._store.clusters.spec(step.cluster_id)
+        driver = self._dependencies.drivers.installed(spec.cluster.driver)
+        earlier = activity.info().heartbeat_details
+        wait = _Wait(step, spec, driver, resubmissions=int(earlier[0]) if earlier else 0)
+        watch = Watch(
+            cluster_id=step.cluster_id,
+            project_id=spec.cluster.project_id,
+            trust_id=spec.cluster.trust_id,
+            backend_id=spec.cluster.stack_id,
+            operation=step.intent,
+        )
+        cloud = self._dependencies.cloud(spec.cluster.cloud)
+        async with self._hub.watching(cloud, driver.poller(), watch) as answers:
+            while not await self._settled(wait, await self._next(wait, answers)):
+                pass
+        return StepResult()
+
+    async def _next(self, wait: _Wait, answers: "asyncio.Queue[Answer]") -> Answer:
+        while True:
+            activity.heartbeat(wait.resubmissions)
+            if activity.is_worker_shutdown():
+                raise WorkerStoppingError("This worker is stopping; another one goes on.")
+            try:
+                return await asyncio.wait_for(answers.get(), HEARTBEAT_SECONDS)
+            except TimeoutError:
+                continue
+
+    async def _settled(self, wait: _Wait, answer: Answer) -> bool:
+        if isinstance(answer, JeroboamError):
+            await self._note_silence(wait, answer)
+            return False
+        wait.unanswered_since = None
+        if answer.phase is Phase.RUNNING:
+            await self._note(wait, answer.message)
+            return False
+        return await self._conclude(wait, answer)
+
+    async def _conclude(self, wait: _Wait, progress: Progress) -> bool:
+        deleting = wait.step.intent is OperationKind.DELETE
+        if progress.phase is Phase.GONE and not deleting:
+            raise BackendFailedError(f"What was being built has vanished: {progress.message}")
+        again = progress.phase is Phase.INTERRUPTED or (deleting and progress.phase is Phase.FAILED)
+        if again and wait.resubmissions < wait.step.resubmissions:
+            await self._resubmit(wait, progress)
+            return False
+        if progress.phase in {Phase.FAILED, Phase.INTERRUPTED}:
+            raise await self._failure(wait, progress)
+        return True
+
+    async def _resubmit(self, wait: _Wait, progress: Progress) -> None:
+        wait.resubmissions += 1
+        activity.heartbeat(wait.resubmissions)
+        await self._note(wait, f"{progress.message} Asking for it again.")
+        context = driver_context(self._dependencies, wait.step, wait.spec)
+        minutes = wait.step.minutes_left
+        call: Callable[[], object] = (
+            (lambda: wait.driver.delete_cluster(context, wait.spec))
+            if wait.step.intent is OperationKind.DELETE
+            else (lambda: wait.driver.create_cluster(context, wait.spec, minutes))
+        )
+        await self._heartbeating(wait, asyncio.to_thread(call))
+
+    async def _failure(self, wait: _Wait, progress: Progress) -> BackendFailedError:
+        context = driver_context(self._dependencies, wait.step, wait.spec)
+        explaining = asyncio.to_thread(wait.driver.explain_failure, context, wait.spec, progress)
+        try:
+            explained = await self._heartbeating(wait, explaining)
+        except JeroboamError as error:
+            # The verdict stands, whether or not its details can be read.
+            return BackendFailedError(f"{progress.message} (No details: {error.message})")
+        return BackendFailedError(explained.message, faults=explained.faults)
+
+    @staticmethod
+    async def _heartbeating(wait: _Wait, work: Awaitable[T]) -> T:
+        task = asyncio.ensure_future(work)
+        while not task.done():
+            await asyncio.wait({task}, timeout=HEARTBEAT_SECONDS)
+            activity.heartbeat(wait.resubmissions)
+        return task.result()
+
+    async def _note_silence(self, wait: _Wait, error: JeroboamError) -> None:
+        if wait.unanswered_since is None:
+            wait.unanswered_since = f"{utc_now():%H:%M:%S} UTC"
+        await self._note(
+            wait, f"Waiting since {wait.unanswered_since} for an answer: {error.message}"
+        )
+
+    async def _note(self, wait: _Wait, message: str) -> None:
+        if message == wait.note:
+            return
+        wait.note = message
+        await self._store.operations.note(
+            StepNote(
+                operation_id=wait.step.operation_id,
+                step=wait.step.step,
+                attempt=activity.info().attempt,
+                message=message,
+            )
+        )

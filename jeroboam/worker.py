@@ -1,0 +1,125 @@
+"""The worker process: composition root of everything that runs operations."""
+
+import asyncio
+import signal
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from functools import lru_cache, partial
+
+import structlog
+from temporalio.client import Client
+from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from jeroboam import health, temporal
+from jeroboam.activities.dependencies import Dependencies
+from jeroboam.activities.interceptor import ErrorTranslation
+from jeroboam.activities.operation import OperationActivities
+from jeroboam.activities.poll_hub import PollHub
+from jeroboam.activities.reconcile import ReconcileActivities
+from jeroboam.activities.waiting import WaitActivities
+from jeroboam.cloud import Cloud
+from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.hooks.registry import HookRegistry
+from jeroboam.settings import Settings
+from jeroboam.store import Cipher, Store
+from jeroboam.workflows.client import OperationClient
+from jeroboam.workflows.create_cluster import CreateClusterWorkflow
+from jeroboam.workflows.delete_cluster import DeleteClusterWorkflow
+from jeroboam.workflows.reconcile import ReconcileWorkflow
+from jeroboam.workflows.schedules import ensure_schedules
+
+WORKFLOWS = (CreateClusterWorkflow, DeleteClusterWorkflow, ReconcileWorkflow)
+
+SERVICE_BINARY = "magnum-conductor"
+"""The name that Magnum's clients expect in the list of services."""
+
+HEARTBEAT_SECONDS = 60.0
+
+log = structlog.get_logger(__name__)
+
+
+def build_workers(
+    client: Client, store: Store, settings: Settings, dependencies: Dependencies
+) -> tuple[Worker, Worker]:
+    """Return the worker of the workflows and short steps, and that of the long waits."""
+    short = OperationActivities(dependencies)
+    reconcile = ReconcileActivities(store, OperationClient(client, store, settings))
+    waits = WaitActivities(dependencies, PollHub(settings.poll_interval_seconds))
+    grace = timedelta(seconds=settings.shutdown_grace_seconds)
+    general = Worker(
+        client,
+        task_queue=settings.task_queue,
+        workflows=WORKFLOWS,
+        activities=[
+            short.load_plan,
+            short.record,
+            short.run_hook,
+            short.issue_certificates,
+            short.submit_create,
+            short.submit_delete,
+            short.collect_outputs,
+            short.revoke_credentials,
+            reconcile.reconcile,
+        ],
+        interceptors=[ErrorTranslation(store)],
+        workflow_runner=SandboxedWorkflowRunner(
+            restrictions=SandboxRestrictions.default.with_passthrough_modules("structlog")
+        ),
+        max_cached_workflows=settings.max_waiting_operations,
+        graceful_shutdown_timeout=grace,
+    )
+    waiting = Worker(
+        client,
+        task_queue=settings.poll_queue,
+        activities=[waits.wait_for_backend],
+        interceptors=[ErrorTranslation(store)],
+        max_concurrent_activities=settings.max_waiting_operations,
+        graceful_shutdown_timeout=grace,
+    )
+    return general, waiting
+
+
+async def run(settings: Settings) -> None:
+    """Work until SIGTERM or SIGINT, then finish what is at hand and leave."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    loop.set_default_executor(ThreadPoolExecutor(settings.max_driver_threads, "driver"))
+    async with AsyncExitStack() as stack:
+        cipher = Cipher.from_settings(settings)
+        store = await Store.open(settings.resolved_database_url, cipher=cipher, migrate=True)
+        stack.push_async_callback(store.close)
+        cloud = lru_cache(partial(Cloud, timeout_seconds=settings.cloud_timeout_seconds))
+        dependencies = Dependencies(
+            store=store,
+            drivers=DriverRegistry.load(settings),
+            hooks=HookRegistry.load(),
+            cloud=cloud,
+            revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
+        )
+        client = await temporal.connect(settings)
+        await temporal.register_search_attributes(client)
+        workers = build_workers(client, store, settings, dependencies)
+        await stack.enter_async_context(health.listening(settings, workers))
+        for worker in workers:
+            await stack.enter_async_context(worker)
+        await ensure_schedules(client, settings)
+        beating = asyncio.create_task(_heartbeat(store))
+        stack.callback(beating.cancel)
+        log.info("worker_ready", task_queue=settings.task_queue)
+        await stopping.wait()
+        log.info("worker_stopping", grace_seconds=settings.shutdown_grace_seconds)
+
+
+async def _heartbeat(store: Store) -> None:
+    while True:
+        try:
+            await store.services.heartbeat(socket.gethostname(), SERVICE_BINARY)
+        except Exception:
+            # The list of services shows it; the work itself reports a dead database by its steps.
+            log.exception("heartbeat_failed")
+        await asyncio.sleep(HEARTBEAT_SECONDS)

