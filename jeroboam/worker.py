@@ -101,7 +101,7 @@ async def run(settings: Settings) -> None:
             cloud=cloud,
             revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
         )
-        client = await temporal.connect(settings)
+        client = await temporal.connect_when_up(settings)
         await temporal.register_search_attributes(client)
         workers = build_workers(client, store, settings, dependencies)
         await stack.enter_async_context(health.listening(settings, workers))
