@@ -1,0 +1,139 @@
+"""Runs the real engine in the test's process: real Temporal, real database, fake driver."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import Client, WorkflowHandle
+
+from jeroboam.activities.dependencies import Dependencies
+from jeroboam.drivers.fake.driver import FakeDriver
+from jeroboam.drivers.registry import DriverEntry, DriverRegistry
+from jeroboam.errors import NotFoundError
+from jeroboam.hooks.base import Hook
+from jeroboam.hooks.registry import HookRegistry
+from jeroboam.models import (
+    Cluster,
+    ClusterSpec,
+    Operation,
+    OperationKind,
+    new_uuid,
+)
+from jeroboam.models.wire import workflow_id
+from jeroboam.settings import Settings
+from jeroboam.store import Cipher, Store
+from jeroboam.worker import build_workers
+from jeroboam.workflows.client import OperationClient
+from tests.fakes import NoCloud
+from tests.unit.specs import make_spec
+
+
+@dataclass
+class Engine:
+    """One worker with its own queue, database and fake backend."""
+
+    client: Client
+    store: Store
+    settings: Settings
+    operations: OperationClient
+    revoked: list[str]
+    fakes: Path
+
+    async def create(self, *, rollback: bool = False, **fields: Any) -> ClusterSpec:
+        """Accept and start the creation of a cluster, as the API does."""
+        spec, operation = self.new(rollback=rollback, **fields)
+        await self.accept(spec, operation)
+        await self.operations.start(operation)
+        return spec
+
+    def new(self, *, rollback: bool = False, **fields: Any) -> tuple[ClusterSpec, Operation]:
+        labels = {"fake_create_seconds": "0.2", "fake_delete_seconds": "0.1"}
+        spec = make_spec(**{**fields, "labels": {**labels, **fields.get("labels", {})}})
+        return spec, self.operation(spec.cluster, OperationKind.CREATE, rollback=rollback)
+
+    async def accept(self, spec: ClusterSpec, operation: Operation) -> None:
+        await self.store.templates.add(spec.template)
+        await self.store.clusters.create(spec, operation, project_limit=1000)
+
+    def operation(
+        self, cluster: Cluster, kind: OperationKind, *, rollback: bool = False
+    ) -> Operation:
+        return Operation(
+            kind=kind,
+            cluster_id=cluster.uuid,
+            cluster_name=cluster.name,
+            project_id=cluster.project_id,
+            user_id=cluster.user_id,
+            request_id=f"req-{new_uuid()}",
+            rollback=rollback,
+        )
+
+    async def delete(self, cluster: Cluster) -> Operation:
+        operation = self.operation(cluster, OperationKind.DELETE)
+        await self.operations.delete(cluster, operation)
+        return operation
+
+    def run(self, spec: ClusterSpec) -> WorkflowHandle[Any, Any]:
+        return self.client.get_workflow_handle(workflow_id(spec.cluster.uuid))
+
+    async def cluster(self, spec: ClusterSpec) -> Cluster:
+        return (await self.store.clusters.spec(spec.cluster.uuid)).cluster
+
+    async def until(
+        self, spec: ClusterSpec, condition: Callable[[Cluster], bool], seconds: float = 30
+    ) -> Cluster:
+        """Wait until the cluster's row is as wished."""
+        async with asyncio.timeout(seconds):
+            while True:
+                cluster = await self.cluster(spec)
+                if condition(cluster):
+                    return cluster
+                await asyncio.sleep(0.05)
+
+    async def settled(self, spec: ClusterSpec, seconds: float = 30) -> Cluster:
+        return await self.until(spec, lambda cluster: not cluster.status.in_progress, seconds)
+
+    async def gone(self, spec: ClusterSpec, seconds: float = 30) -> None:
+        """Wait until the cluster's row is removed."""
+        async with asyncio.timeout(seconds):
+            while True:
+                try:
+                    await self.cluster(spec)
+                except NotFoundError:
+                    return
+                await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def running_engine(
+    client: Client, directory: Path, *, hooks: tuple[Hook, ...] = (), workers: bool = True
+) -> AsyncIterator[Engine]:
+    """Yield an engine; it stops when the block ends."""
+    settings = Settings(
+        state_directory=directory,
+        task_queue=f"queue-{new_uuid()}",
+        poll_interval_seconds=0.1,
+        shutdown_grace_seconds=5,
+    )
+    directory.mkdir(parents=True, exist_ok=True)
+    cipher = Cipher.from_settings(settings)
+    store = await Store.open(settings.resolved_database_url, cipher=cipher, migrate=True)
+    fakes = directory / "fake"
+    revoked: list[str] = []
+    dependencies = Dependencies(
+        store=store,
+        drivers=DriverRegistry([DriverEntry(FakeDriver(fakes))]),
+        hooks=HookRegistry(hooks),
+        cloud=lambda _: NoCloud(),
+        revoke_trust=lambda _, trust: revoked.append(trust),
+    )
+    operations = OperationClient(client, store, settings)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(store.close)
+        if workers:
+            for worker in build_workers(client, store, settings, dependencies):
+                await stack.enter_async_context(worker)
+        yield Engine(client, store, settings, operations, revoked, fakes)
