@@ -1,0 +1,57 @@
+"""The application: Magnum's API v1."""
+
+from fastapi import FastAPI
+
+from jeroboam.api.http import errors
+from jeroboam.api.http.dependencies import Dependencies
+from jeroboam.api.http.middleware.authentication import AuthenticationMiddleware
+from jeroboam.api.http.middleware.body import BodyMiddleware
+from jeroboam.api.http.middleware.microversion import MicroversionMiddleware
+from jeroboam.api.http.middleware.request_context import RequestContextMiddleware
+from jeroboam.api.http.routes import (
+    cluster_templates,
+    clusters,
+    health,
+    nodegroups,
+    services,
+    unavailable,
+    versions,
+)
+
+ROUTERS = (
+    versions.router,
+    health.router,
+    cluster_templates.router,
+    clusters.router,
+    nodegroups.router,
+    services.router,
+    unavailable.router,
+)
+
+
+def create_app(dependencies: Dependencies) -> FastAPI:
+    """Return the ASGI application."""
+    app = FastAPI(
+        title="Jeroboam",
+        summary="Clusters as a service for OpenStack, compatible with Magnum's API v1.",
+        version="1.14",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        strict_content_type=False,
+    )
+    app.state.dependencies = dependencies
+    app.state.health = health.HealthChecks(dependencies.probes)
+    errors.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    # The one that is added last is the outermost.
+    app.add_middleware(MicroversionMiddleware)
+    app.add_middleware(
+        AuthenticationMiddleware,
+        authenticate=dependencies.authenticate,
+        authorizer=dependencies.authorizer,
+    )
+    app.add_middleware(BodyMiddleware, limit=dependencies.settings.max_body_bytes)
+    app.add_middleware(RequestContextMiddleware)
+    return app

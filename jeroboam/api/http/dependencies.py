@@ -1,0 +1,81 @@
+"""What the API is made of, and how routes get at it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+from fastapi import Depends, Request
+
+from jeroboam.api.http.authorization import Authorizer
+from jeroboam.api.http.caller import Authenticate, Caller
+from jeroboam.api.http.directory import CloudDirectory
+from jeroboam.api.http.links import Links
+from jeroboam.api.http.versions import Microversion
+from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.models import Cluster, Operation
+from jeroboam.settings import Settings
+from jeroboam.store import Store
+
+Probe = Callable[[], Awaitable[None]]
+"""Asks a service whether it answers; raises when it does not."""
+
+
+class Operations(Protocol):
+    """Starts operations; ``OperationClient`` is the real one."""
+
+    async def start(self, operation: Operation) -> None:
+        """Start the run of an operation whose row exists."""
+
+    async def delete(self, cluster: Cluster, operation: Operation) -> None:
+        """Add the row of a delete and start it, over whatever runs."""
+
+
+class Trusts(Protocol):
+    """Makes the trusts with which clusters act for their owners."""
+
+    async def create(self, caller: Caller) -> str:
+        """Return the id of a new trust from the caller to the service user."""
+
+    async def delete(self, trust_id: str) -> None:
+        """Remove a trust; none is success."""
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """All that the routes use.
+
+    Args:
+        directory: Gives the caller's view of the cloud.
+        probes: The services that the detailed health check asks, by name.
+    """
+
+    settings: Settings
+    store: Store
+    drivers: DriverRegistry
+    operations: Operations
+    authenticate: Authenticate
+    authorizer: Authorizer
+    directory: Callable[[Caller], CloudDirectory]
+    trusts: Trusts
+    probes: Mapping[str, Probe]
+
+
+def _dependencies(request: Request) -> Dependencies:
+    dependencies: Dependencies = request.app.state.dependencies
+    return dependencies
+
+
+def _caller(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+def _version(request: Request) -> Microversion:
+    version: Microversion = request.state.version
+    return version
+
+
+Injected = Annotated[Dependencies, Depends(_dependencies)]
+CurrentCaller = Annotated[Caller, Depends(_caller)]
+CurrentVersion = Annotated[Microversion, Depends(_version)]
+CurrentLinks = Annotated[Links, Depends(Links.of)]

@@ -1,0 +1,175 @@
+"""The policy rules: Magnum's names with the defaults it has had since the new roles.
+
+An operator overrides them in the file ``JEROBOAM_POLICY_FILE``, as in any OpenStack service.
+``admin`` means a token with the role ``admin``, on whichever project: as in Magnum, such a token
+acts on the objects of all projects. Give tenants ``member`` or ``reader`` instead.
+"""
+
+from collections.abc import Sequence
+
+from oslo_policy.policy import DocumentedRuleDefault, RuleDefault
+
+ADMIN = "rule:context_is_admin"
+READER = "rule:admin_or_project_reader"
+MEMBER = "rule:admin_or_project_member"
+MEMBER_USER = "rule:admin_or_project_member_user"
+READER_USER = "rule:admin_or_project_reader_user"
+
+_BUILDING_BLOCKS = (
+    ("context_is_admin", "role:admin"),
+    ("is_user", "user_id:%(user_id)s"),
+    ("project_member", "role:member and project_id:%(project_id)s"),
+    ("project_reader", "role:reader and project_id:%(project_id)s"),
+    ("admin_or_project_member", "rule:context_is_admin or rule:project_member"),
+    ("admin_or_project_reader", "rule:context_is_admin or rule:project_reader"),
+    (
+        "admin_or_project_member_user",
+        "rule:context_is_admin or (rule:project_member and rule:is_user)",
+    ),
+    (
+        "admin_or_project_reader_user",
+        "rule:context_is_admin or (rule:project_reader and rule:is_user)",
+    ),
+)
+
+_TEMPLATE = "/v1/clustertemplates/{ident}"
+_CLUSTER = "/v1/clusters/{ident}"
+_GROUPS = f"{_CLUSTER}/nodegroups"
+_QUOTA = "/v1/quotas/{project_id}/{resource}"
+_FEDERATION = "/v1/federations/{ident}"
+
+# Name, who, what it permits, method, path.
+_RULES = (
+    ("cluster:create", MEMBER, "Create a cluster.", "POST", "/v1/clusters"),
+    ("cluster:delete", MEMBER, "Delete a cluster.", "DELETE", _CLUSTER),
+    ("cluster:delete_all_projects", ADMIN, "Delete any project's cluster.", "DELETE", _CLUSTER),
+    ("cluster:detail", READER, "List clusters in detail.", "GET", "/v1/clusters/detail"),
+    (
+        "cluster:detail_all_projects",
+        ADMIN,
+        "List all projects' clusters in detail.",
+        "GET",
+        "/v1/clusters/detail",
+    ),
+    ("cluster:get", READER, "Show a cluster.", "GET", _CLUSTER),
+    ("cluster:get_one_all_projects", ADMIN, "Show any project's cluster.", "GET", _CLUSTER),
+    ("cluster:get_all", READER, "List clusters.", "GET", "/v1/clusters"),
+    ("cluster:get_all_all_projects", ADMIN, "List all projects' clusters.", "GET", "/v1/clusters"),
+    ("cluster:update", MEMBER, "Change a cluster.", "PATCH", _CLUSTER),
+    ("cluster:update_all_projects", ADMIN, "Change any project's cluster.", "PATCH", _CLUSTER),
+    ("cluster:update_health_status", MEMBER_USER, "Report a cluster's health.", "PATCH", _CLUSTER),
+    ("cluster:resize", MEMBER, "Resize a cluster.", "POST", f"{_CLUSTER}/actions/resize"),
+    ("cluster:upgrade", MEMBER, "Upgrade a cluster.", "POST", f"{_CLUSTER}/actions/upgrade"),
+    ("clustertemplate:create", MEMBER, "Create a template.", "POST", "/v1/clustertemplates"),
+    ("clustertemplate:delete", MEMBER, "Delete a template.", "DELETE", _TEMPLATE),
+    (
+        "clustertemplate:delete_all_projects",
+        ADMIN,
+        "Delete any project's template.",
+        "DELETE",
+        _TEMPLATE,
+    ),
+    (
+        "clustertemplate:detail",
+        READER,
+        "List templates in detail.",
+        "GET",
+        "/v1/clustertemplates/detail",
+    ),
+    (
+        "clustertemplate:detail_all_projects",
+        ADMIN,
+        "List all projects' templates in detail.",
+        "GET",
+        "/v1/clustertemplates/detail",
+    ),
+    ("clustertemplate:get", READER, "Show a template.", "GET", _TEMPLATE),
+    (
+        "clustertemplate:get_one_all_projects",
+        ADMIN,
+        "Show any project's template.",
+        "GET",
+        _TEMPLATE,
+    ),
+    ("clustertemplate:get_all", READER, "List templates.", "GET", "/v1/clustertemplates"),
+    (
+        "clustertemplate:get_all_all_projects",
+        ADMIN,
+        "List all projects' templates.",
+        "GET",
+        "/v1/clustertemplates",
+    ),
+    ("clustertemplate:update", MEMBER, "Change a template.", "PATCH", _TEMPLATE),
+    (
+        "clustertemplate:update_all_projects",
+        ADMIN,
+        "Change any project's template.",
+        "PATCH",
+        _TEMPLATE,
+    ),
+    ("clustertemplate:publish", ADMIN, "Make a template public or hidden.", "PATCH", _TEMPLATE),
+    ("nodegroup:get", READER, "Show a node group.", "GET", f"{_GROUPS}/{{nodegroup}}"),
+    (
+        "nodegroup:get_one_all_projects",
+        ADMIN,
+        "Show any project's node group.",
+        "GET",
+        f"{_GROUPS}/{{nodegroup}}",
+    ),
+    ("nodegroup:get_all", READER, "List a cluster's node groups.", "GET", _GROUPS),
+    (
+        "nodegroup:get_all_all_projects",
+        ADMIN,
+        "List node groups of any project's cluster.",
+        "GET",
+        _GROUPS,
+    ),
+    ("nodegroup:create", MEMBER, "Create a node group.", "POST", _GROUPS),
+    ("nodegroup:update", MEMBER, "Change a node group.", "PATCH", f"{_GROUPS}/{{nodegroup}}"),
+    ("nodegroup:delete", MEMBER, "Delete a node group.", "DELETE", f"{_GROUPS}/{{nodegroup}}"),
+    (
+        "certificate:create",
+        MEMBER_USER,
+        "Sign a certificate request.",
+        "POST",
+        "/v1/certificates",
+    ),
+    ("certificate:get", READER_USER, "Read a cluster's CA.", "GET", "/v1/certificates/{cluster}"),
+    (
+        "certificate:rotate_ca",
+        MEMBER,
+        "Replace a cluster's CAs.",
+        "PATCH",
+        "/v1/certificates/{cluster}",
+    ),
+    (
+        "credential:rotate",
+        "rule:project_member",
+        "Replace a cluster's credential.",
+        "PATCH",
+        "/v1/credentials/{cluster}",
+    ),
+    ("quota:get", READER, "Show a quota.", "GET", _QUOTA),
+    ("quota:get_all", ADMIN, "List quotas.", "GET", "/v1/quotas"),
+    ("quota:create", ADMIN, "Set a quota.", "POST", "/v1/quotas"),
+    ("quota:update", ADMIN, "Change a quota.", "PATCH", _QUOTA),
+    ("quota:delete", ADMIN, "Remove a quota.", "DELETE", _QUOTA),
+    ("stats:get_all", READER, "Show numbers of clusters and nodes.", "GET", "/v1/stats"),
+    ("magnum-service:get_all", ADMIN, "List the service's processes.", "GET", "/v1/mservices"),
+    ("federation:create", MEMBER, "Create a federation.", "POST", "/v1/federations"),
+    ("federation:update", MEMBER, "Change a federation.", "PATCH", _FEDERATION),
+    ("federation:delete", MEMBER, "Delete a federation.", "DELETE", _FEDERATION),
+    ("federation:get", READER, "Show a federation.", "GET", _FEDERATION),
+    ("federation:get_all", READER, "List federations.", "GET", "/v1/federations"),
+    ("federation:detail", READER, "List federations in detail.", "GET", "/v1/federations/detail"),
+)
+
+
+def list_rules() -> Sequence[RuleDefault]:
+    """Return all rules; also the entry point for ``oslopolicy-sample-generator``."""
+    blocks = [RuleDefault(name, check) for name, check in _BUILDING_BLOCKS]
+    documented = [
+        DocumentedRuleDefault(name, check, description, [{"method": method, "path": path}])
+        for name, check, description, method, path in _RULES
+    ]
+    return [*blocks, *documented]

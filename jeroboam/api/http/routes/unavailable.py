@@ -1,0 +1,65 @@
+"""Routes of Magnum that Jeroboam does not serve: they say so, after Magnum's own gates."""
+
+from fastapi import APIRouter, Depends, Request
+from starlette.exceptions import HTTPException
+
+from jeroboam.api.http import versions
+from jeroboam.api.http.dependencies import CurrentVersion
+from jeroboam.api.http.gates import since
+from jeroboam.errors import InvalidRequestError
+
+NOT_SERVED = 501
+
+router = APIRouter(prefix="/v1", include_in_schema=False)
+
+
+def _refuse_rollback(request: Request, version: CurrentVersion) -> None:
+    if "rollback" in request.query_params and version < versions.ASYNC_ROLLBACK:
+        raise InvalidRequestError('Unknown argument: "rollback".')
+
+
+def _refuse_upgrade(version: CurrentVersion) -> None:
+    if version < versions.UPGRADE:
+        raise InvalidRequestError(
+            f"Upgrading a cluster needs the microversion {versions.UPGRADE} or later."
+        )
+
+
+async def _not_served(request: Request) -> None:
+    raise HTTPException(
+        NOT_SERVED,
+        f"{request.method} {request.url.path} is not available in this version of the service.",
+    )
+
+
+_GATED = (
+    ("PATCH", "/clusters/{ident}", Depends(_refuse_rollback)),
+    ("POST", "/clusters/{ident}/actions/resize", since(versions.RESIZE, "resize")),
+    ("POST", "/clusters/{ident}/actions/upgrade", Depends(_refuse_upgrade)),
+    ("POST", "/clusters/{ident}/nodegroups", since(versions.NODE_GROUPS, "post")),
+    ("PATCH", "/clusters/{ident}/nodegroups/{group}", since(versions.NODE_GROUPS, "patch")),
+    ("DELETE", "/clusters/{ident}/nodegroups/{group}", since(versions.NODE_GROUPS, "delete")),
+    ("PATCH", "/credentials/{ident}", since(versions.CREDENTIALS, "patch")),
+)
+_UNGATED = (
+    ("GET", "/certificates/{ident}"),
+    ("POST", "/certificates"),
+    ("PATCH", "/certificates/{ident}"),
+    ("GET", "/quotas"),
+    ("POST", "/quotas"),
+    ("GET", "/quotas/{project}/{resource}"),
+    ("PATCH", "/quotas/{project}/{resource}"),
+    ("DELETE", "/quotas/{project}/{resource}"),
+    ("GET", "/stats"),
+    ("GET", "/federations"),
+    ("GET", "/federations/detail"),
+    ("GET", "/federations/{ident}"),
+    ("POST", "/federations"),
+    ("PATCH", "/federations/{ident}"),
+    ("DELETE", "/federations/{ident}"),
+)
+
+for _method, _path, _gate in _GATED:
+    router.add_api_route(_path, _not_served, methods=[_method], dependencies=[_gate])
+for _method, _path in _UNGATED:
+    router.add_api_route(_path, _not_served, methods=[_method])

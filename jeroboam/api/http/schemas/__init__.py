@@ -1,0 +1,1 @@
+"""What goes over the wire: request and response models per resource."""

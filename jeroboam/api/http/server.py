@@ -1,0 +1,142 @@
+"""The API process: composition root of everything that answers requests."""
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import AsyncExitStack
+
+import structlog
+import uvicorn
+from temporalio.client import Client
+
+from jeroboam import temporal
+from jeroboam.api.http.app import create_app
+from jeroboam.api.http.authorization import Authorizer
+from jeroboam.api.http.caller import Caller
+from jeroboam.api.http.dependencies import Dependencies, Probe
+from jeroboam.api.http.directory import CloudDirectory
+from jeroboam.api.http.keystone import KeystoneAuthenticator
+from jeroboam.api.http.openstack_directory import OpenStackDirectory
+from jeroboam.cloud import Cloud
+from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.errors import CloudUnavailableError, ConfigurationError
+from jeroboam.settings import Settings
+from jeroboam.store import Store
+from jeroboam.workflows.client import OperationClient
+
+LISTEN_BACKLOG = 2048
+LONGEST_LOOK_UP_SECONDS = 30.0
+
+log = structlog.get_logger(__name__)
+
+
+class KeystoneTrusts:
+    """Makes and removes trusts in threads."""
+
+    def __init__(self, cloud: Cloud, threads: Executor) -> None:
+        self._cloud = cloud
+        self._threads = threads
+
+    async def create(self, caller: Caller) -> str:
+        """Return the id of a new trust from the caller to the service user."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._cloud.create_trust, caller.token, caller.identity
+        )
+
+    async def delete(self, trust_id: str) -> None:
+        """Remove a trust; none is success."""
+        await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._cloud.delete_trust, trust_id
+        )
+
+
+async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
+    """Make everything that the API needs; what must be closed goes on ``stack``.
+
+    Nothing is asked of Keystone or Temporal here, so the API starts when they are down.
+    """
+    store = await Store.open(settings.resolved_database_url, migrate=True)
+    stack.push_async_callback(store.close)
+    threads = ThreadPoolExecutor(settings.max_driver_threads, thread_name_prefix="cloud")
+    stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+    cloud = Cloud(settings.cloud, timeout_seconds=settings.cloud_timeout_seconds)
+    authenticate = KeystoneAuthenticator(settings)
+    stack.callback(authenticate.close)
+    client = await temporal.connect(settings, lazy=True)
+
+    def directory(caller: Caller) -> CloudDirectory:
+        return OpenStackDirectory(
+            lambda: cloud.token_session(caller.token, caller.identity.project_id),
+            cloud,
+            threads=threads,
+            timeout_seconds=min(LONGEST_LOOK_UP_SECONDS, settings.cloud_timeout_seconds),
+        )
+
+    return Dependencies(
+        settings=settings,
+        store=store,
+        drivers=DriverRegistry.load(settings),
+        operations=OperationClient(client, store, settings),
+        authenticate=authenticate,
+        authorizer=Authorizer(settings.policy_file),
+        directory=directory,
+        trusts=KeystoneTrusts(cloud, threads),
+        probes=_probes(store, cloud, client, threads),
+    )
+
+
+async def run(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT, then finish the requests at hand and leave.
+
+    Raises:
+        ConfigurationError: A setting is wrong, or the port is taken.
+    """
+    async with AsyncExitStack() as stack:
+        listener = stack.enter_context(_listen(settings))
+        app = create_app(await build(settings, stack))
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=round(settings.shutdown_grace_seconds),
+        )
+        log.info("api_ready", url=settings.resolved_api_url)
+        await uvicorn.Server(config).serve(sockets=[listener])
+        log.info("api_stopped")
+
+
+def serve(settings: Settings) -> None:
+    """Run the API process."""
+    asyncio.run(run(settings))
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """Take the port before anything else, so that a second process fails at once."""
+    address = (settings.api_host, settings.api_port)
+    try:
+        family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server(address, family=family, backlog=LISTEN_BACKLOG)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The API cannot listen on {settings.api_host}:{settings.api_port}: {error.strerror}. "
+            "Set JEROBOAM_API_HOST and JEROBOAM_API_PORT to an address that is free."
+        ) from error
+
+
+def _probes(store: Store, cloud: Cloud, client: Client, threads: Executor) -> Mapping[str, Probe]:
+    async def keystone() -> None:
+        def ask() -> None:
+            cloud.service_session().get(
+                cloud.auth_url, authenticated=False, headers={"Accept": "application/json"}
+            )
+
+        await asyncio.get_running_loop().run_in_executor(threads, ask)
+
+    async def workflow_engine() -> None:
+        if not await client.service_client.check_health(timeout=temporal.RPC_TIMEOUT):
+            raise CloudUnavailableError("Temporal is not ready.")
+
+    return {"database": store.ping, "keystone": keystone, "temporal": workflow_engine}
