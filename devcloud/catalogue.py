@@ -1,0 +1,61 @@
+"""The services: what each one is called, where it listens and which sets exist."""
+
+from dataclasses import dataclass
+
+from devcloud.errors import UsageError
+
+REGION = "RegionOne"
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One entry of Keystone's catalogue.
+
+    Attributes:
+        name: Name of the service and of its service user.
+        type: Service type in the catalogue.
+        port_offset: Added to the port base.
+        path: What follows host and port in the catalogue's URL.
+    """
+
+    name: str
+    type: str
+    port_offset: int
+    path: str = ""
+
+
+SERVICES = {
+    service.name: service
+    for service in (
+        Service("keystone", "identity", 0, "/v3"),
+        Service("glance", "image", 92),
+        Service("placement", "placement", 78),
+        Service("neutron", "network", 96),
+        Service("nova", "compute", 74, "/v2.1"),
+        Service("heat", "orchestration", 4, "/v1/%(project_id)s"),
+    )
+}
+"""What devcloud runs, in the order of start."""
+
+PRODUCT = Service("jeroboam", "container-infra", 11, "/v1")
+"""In the catalogue, but started by whoever tries Jeroboam, never by devcloud."""
+
+SETS = {
+    "quick": ("keystone", "glance", "heat"),
+    "full": tuple(SERVICES),
+}
+
+
+def find(name: str) -> Service:
+    """Look a service up by name.
+
+    Raises:
+        UsageError: If there is no such service.
+    """
+    if name == PRODUCT.name:
+        return PRODUCT
+    try:
+        return SERVICES[name]
+    except KeyError:
+        known = ", ".join(SERVICES)
+        raise UsageError(f"There is no service called {name!r}.", f"Choose from: {known}.") from None

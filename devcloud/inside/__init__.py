@@ -1,0 +1,1 @@
+"""What runs inside the services' own virtual environment, next to OpenStack's code."""

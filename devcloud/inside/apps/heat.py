@@ -1,0 +1,34 @@
+"""Heat: the API and the engine."""
+
+import sys
+from typing import Any
+
+from devcloud.inside import sqlite
+from devcloud.layout import Layout
+
+_back_end: list[Any] = []
+
+
+def build(layout: Layout) -> Any:
+    """Return the application; the engine listens by then."""
+    sys.argv = ["heat-api", "--config-file", str(layout.etc / "heat" / "heat.conf")]
+    from heat.wsgi.api import application
+
+    if not layout.prepared("heat").exists():
+        sqlite.remove(layout.database("heat"))
+        from heat.db import migration
+
+        migration.db_sync()
+
+    from heat.common import config
+    from heat.engine import service, template
+    from heat.rpc import api
+    from oslo_config import cfg
+
+    config.startup_sanity_check()
+    # Loads the template classes here: several threads doing it at once would fail.
+    template._get_template_extension_manager()
+    engine = service.EngineService(cfg.CONF.host, api.ENGINE_TOPIC)
+    engine.start()
+    _back_end.append(engine)
+    return application

@@ -1,0 +1,61 @@
+"""Keystone: schema, keys and the first administrator."""
+
+import os
+import types
+from pathlib import Path
+from typing import Any
+
+from devcloud import catalogue
+from devcloud.inside import sqlite
+from devcloud.layout import Layout
+from devcloud.options import PASSWORD
+
+
+def build(layout: Layout) -> Any:
+    """Return the application, on a bootstrapped database."""
+    conf_file = str(layout.etc / "keystone" / "keystone.conf")
+    os.environ["OS_KEYSTONE_CONFIG_FILES"] = conf_file
+    fresh = not layout.prepared("keystone").exists()
+    if fresh:
+        _create(layout, conf_file)
+    from keystone.wsgi.api import application
+
+    if fresh:
+        _bootstrap(layout)
+    return application
+
+
+def _create(layout: Layout, conf_file: str) -> None:
+    """Do what ``keystone-manage db_sync, fernet_setup, credential_setup`` do."""
+    sqlite.remove(layout.database("keystone"))
+    import keystone.server
+    from keystone.common import fernet_utils
+    from keystone.common.sql import upgrades
+    from keystone.conf import CONF
+
+    keystone.server.configure(config_files=[conf_file])
+    upgrades.offline_sync_database_to_version()
+    for group in ("fernet_tokens", "credential"):
+        repository = Path(getattr(CONF, group).key_repository)
+        repository.mkdir(parents=True, exist_ok=True, mode=0o700)
+        keys = fernet_utils.FernetUtils(str(repository), 3, group)
+        keys.initialize_key_repository(None, None)
+    # The application is going to parse its configuration again.
+    CONF.reset()
+
+
+def _bootstrap(layout: Layout) -> None:
+    """Do what ``keystone-manage bootstrap`` does."""
+    from keystone.cmd import bootstrap
+
+    # The application has loaded the back ends, and they can be loaded only once.
+    bootstrap.backends = types.SimpleNamespace(load_backends=lambda: None)
+    first = bootstrap.Bootstrapper()
+    first.admin_username = first.admin_role_name = first.project_name = "admin"
+    first.admin_password = PASSWORD
+    first.service_name = "keystone"
+    first.region_id = catalogue.REGION
+    first.immutable_roles = True
+    url = layout.endpoint("keystone")
+    first.public_url = first.internal_url = first.admin_url = url
+    first.bootstrap()

@@ -1,0 +1,109 @@
+"""A compute driver whose machines exist in name only, but do what booted ones would."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from nova import context as nova_context
+from nova import exception, objects
+from nova.compute import power_state
+from nova.conf import CONF
+from nova.virt import fake
+from oslo_log import log
+
+from devcloud.faults import FaultFile
+from devcloud.inside.node import Node
+from devcloud.layout import Layout
+
+LOG = log.getLogger(__name__)
+
+
+def _layout() -> Layout:
+    home = Path(CONF.state_path).parent.parent
+    layout = Layout.load(home)
+    if layout is None:
+        raise RuntimeError(f"{home} holds no devcloud")
+    return layout
+
+
+class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
+    """Nova's fake driver, plus faults, plus nodes which call back.
+
+    The plain ``FakeDriver`` invents another node identity in each process, and nova-compute
+    then refuses to start a second time; hence the base class.
+    """
+
+    def __init__(self, virtapi: Any, read_only: bool = False) -> None:
+        """Find the devcloud that this compute service belongs to."""
+        super().__init__(virtapi, read_only)
+        layout = _layout()
+        self._faults = FaultFile(layout.faults)
+        self._boot_seconds = layout.settings.boot_seconds
+        self._nodes_folder = layout.state / "nova" / "nodes"
+        self._booting: dict[str, Node] = {}
+        self._lock = threading.Lock()
+
+    def init_host(self, host: str) -> None:
+        """Remember the machines of an earlier process; they kept running meanwhile."""
+        super().init_host(host)
+        self._nodes_folder.mkdir(parents=True, exist_ok=True)
+        context = nova_context.get_admin_context()
+        for instance in objects.InstanceList.get_by_host(context, host, ["flavor"]):
+            if instance.power_state in (power_state.RUNNING, power_state.SHUTDOWN):
+                machine = fake.FakeInstance(instance.name, instance.power_state, instance.uuid)
+                self.instances[instance.uuid] = machine
+            if self._marker(instance.uuid).exists():
+                self._boot(instance)
+
+    def spawn(self, context: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
+        """Create a machine and let it boot, unless a fault is to happen."""
+        for fault in self._faults.fire("server", name=instance.display_name):
+            LOG.info("Fault %s concerns %s", fault.id, instance.display_name, instance=instance)
+            if fault.action == "delay":
+                time.sleep(fault.seconds)
+            else:
+                # Any other exception makes Nova try another host and report only that
+                # there was none.
+                raise exception.BuildAbortException(
+                    instance_uuid=instance.uuid, reason=fault.message
+                )
+        super().spawn(context, instance, *args, **kwargs)
+        self._boot(instance)
+
+    def destroy(self, context: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
+        """Remove a machine; what it was about to do does not happen."""
+        with self._lock:
+            node = self._booting.pop(instance.uuid, None)
+        if node:
+            node.cancel()
+        self._marker(instance.uuid).unlink(missing_ok=True)
+        super().destroy(context, instance, *args, **kwargs)
+
+    def _marker(self, uuid: str) -> Path:
+        return self._nodes_folder / f"{uuid}.json"
+
+    def _boot(self, instance: Any) -> None:
+        """Boot in the background; a marker survives a restart of nova-compute."""
+        if not instance.user_data:
+            return
+        marker = self._marker(instance.uuid)
+        marker.write_text(json.dumps({"name": instance.display_name}), encoding="utf-8")
+
+        def booted() -> None:
+            marker.unlink(missing_ok=True)
+            with self._lock:
+                self._booting.pop(instance.uuid, None)
+
+        node = Node(
+            uuid=instance.uuid,
+            name=instance.display_name,
+            user_data=instance.user_data,
+            faults=self._faults,
+            boot_seconds=self._boot_seconds,
+            booted=booted,
+        )
+        with self._lock:
+            self._booting[instance.uuid] = node
+        node.start()

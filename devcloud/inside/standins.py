@@ -1,0 +1,2 @@
+def resource_mapping(): return {}
+def constraint_mapping(): return {}
