@@ -1,0 +1,30 @@
+# The verbs of this checkout. Each makes what it needs; only python3 (3.11+) with venv is required.
+
+PYTHON ?= python3
+ARGS ?=
+
+BOOTSTRAP = $(PYTHON) tools/bootstrap.py
+
+.PHONY: help quickstart test check docs clean
+
+help:
+	@echo "make quickstart  run everything on this machine and create a first cluster"
+	@echo "make test        run the whole test suite             ARGS=-k something"
+	@echo "make check       linters, types, import contracts"
+	@echo "make docs        run the commands of the tutorial against a running quickstart"
+	@echo "make clean       stop what runs and remove all that the other verbs made"
+
+quickstart:
+	@$(BOOTSTRAP) --devcloud -m quickstart $(ARGS)
+
+test:
+	@$(BOOTSTRAP) --devcloud -m pytest $(ARGS)
+
+check:
+	@$(BOOTSTRAP) -m tools.check
+
+docs:
+	@$(BOOTSTRAP) -m tools.check_docs $(ARGS)
+
+clean:
+	@$(PYTHON) -m quickstart.clean

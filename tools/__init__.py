@@ -1,0 +1,1 @@
+"""Programs that work on the checkout itself; standard library only."""
