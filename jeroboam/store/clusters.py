@@ -9,10 +9,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, QuotaExceededError
 from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, NodeGroup, Operation
-from jeroboam.store.database import Database
+from jeroboam.store.database import Database, lock
 from jeroboam.store.query import (
     Page,
     Scope,
+    fetch_all,
     fetch_one,
     fetch_page,
     identified,
@@ -25,6 +26,7 @@ from jeroboam.store.tables import ClusterRow, NodeGroupRow, OperationRow, Templa
 NodeGroups: TypeAlias = list[NodeGroup]
 
 _NOUN = "Cluster"
+_GROUP_NOUN = "Node group"
 
 
 class ClusterRepository:
@@ -47,12 +49,8 @@ class ClusterRepository:
             QuotaExceededError: It has them already.
             ConflictError: The template is gone, or a uuid is taken.
         """
-        project_id = spec.cluster.project_id
         try:
-            async with self._database.write() as connection:
-                await self._database.lock(connection, f"quota:{project_id}")
-                await _check_quota(connection, project_id, project_limit)
-                await _insert(connection, spec, operation)
+            await self._database.write(_create, spec, operation, project_limit)
         except IntegrityError as error:
             raise ConflictError(
                 f"Cluster {spec.cluster.name} could not be stored: its template "
@@ -68,14 +66,12 @@ class ClusterRepository:
             AmbiguousNameError: Several have the name.
         """
         statement = select(ClusterRow).where(identified(ClusterRow, ident), _visible(scope))
-        async with self._database.read() as connection:
-            row = await fetch_one(connection, statement, _NOUN, ident)
+        row = await self._database.read(fetch_one, statement, _NOUN, ident)
         return model_of(Cluster, ClusterRow, row)
 
     async def list(self, scope: Scope, page: Page) -> list[Cluster]:
         """Return one page of the clusters that the caller may see."""
-        async with self._database.read() as connection:
-            rows = await fetch_page(connection, ClusterRow, _visible(scope), page, _NOUN)
+        rows = await self._database.read(fetch_page, ClusterRow, _visible(scope), page, _NOUN)
         return [model_of(Cluster, ClusterRow, row) for row in rows]
 
     async def spec(self, uuid: str) -> ClusterSpec:
@@ -84,26 +80,13 @@ class ClusterRepository:
         Raises:
             NotFoundError: There is no such cluster.
         """
-        statement = (
-            select(ClusterRow, TemplateRow)
-            .join(TemplateRow, TemplateRow.uuid == ClusterRow.cluster_template_id)
-            .where(ClusterRow.uuid == uuid)
-        )
-        async with self._database.read() as connection:
-            row = await fetch_one(connection, statement, _NOUN, uuid)
-            groups = await _groups_of(connection, [uuid])
-        return ClusterSpec(
-            cluster=model_of(Cluster, ClusterRow, row),
-            template=model_of(ClusterTemplate, TemplateRow, row),
-            node_groups=tuple(groups),
-        )
+        return await self._database.read(_spec, uuid)
 
     async def node_groups(self, cluster_ids: Sequence[str]) -> Mapping[str, tuple[NodeGroup, ...]]:
         """Return the node groups of several clusters at once, in the order of their making."""
         groups: dict[str, tuple[NodeGroup, ...]] = dict.fromkeys(cluster_ids, ())
-        async with self._database.read() as connection:
-            for group in await _groups_of(connection, cluster_ids):
-                groups[group.cluster_id] += (group,)
+        for group in await self._database.read(_groups_of, cluster_ids):
+            groups[group.cluster_id] += (group,)
         return groups
 
     async def node_group(self, cluster_id: str, ident: str) -> NodeGroup:
@@ -115,8 +98,7 @@ class ClusterRepository:
         statement = select(NodeGroupRow).where(
             NodeGroupRow.cluster_id == cluster_id, identified(NodeGroupRow, ident)
         )
-        async with self._database.read() as connection:
-            row = await fetch_one(connection, statement, "Node group", ident)
+        row = await self._database.read(fetch_one, statement, _GROUP_NOUN, ident)
         return model_of(NodeGroup, NodeGroupRow, row)
 
     async def list_node_groups(
@@ -126,14 +108,21 @@ class ClusterRepository:
         visible = NodeGroupRow.cluster_id == cluster_id
         if role is not None:
             visible &= NodeGroupRow.role == role
-        async with self._database.read() as connection:
-            rows = await fetch_page(connection, NodeGroupRow, visible, page, "Node group")
+        rows = await self._database.read(fetch_page, NodeGroupRow, visible, page, _GROUP_NOUN)
         return [model_of(NodeGroup, NodeGroupRow, row) for row in rows]
 
     async def count(self, project_id: str) -> int:
         """Return how many clusters a project has, as its quota counts them."""
-        async with self._database.read() as connection:
-            return await _count(connection, project_id)
+        return await self._database.read(_count, project_id)
+
+
+async def _create(
+    connection: AsyncConnection, spec: ClusterSpec, operation: Operation, limit: int
+) -> None:
+    # The count stays true until the commit: all creates of the project wait here.
+    await lock(connection, f"quota:{spec.cluster.project_id}")
+    await _check_quota(connection, spec.cluster.project_id, limit)
+    await _insert(connection, spec, operation)
 
 
 async def _check_quota(connection: AsyncConnection, project_id: str, limit: int) -> None:
@@ -158,6 +147,20 @@ async def _insert(connection: AsyncConnection, spec: ClusterSpec, operation: Ope
     await connection.execute(insert(OperationRow).values(**values_of(operation)))
 
 
+async def _spec(connection: AsyncConnection, uuid: str) -> ClusterSpec:
+    statement = (
+        select(ClusterRow, TemplateRow)
+        .join(TemplateRow, TemplateRow.uuid == ClusterRow.cluster_template_id)
+        .where(ClusterRow.uuid == uuid)
+    )
+    row = await fetch_one(connection, statement, _NOUN, uuid)
+    return ClusterSpec(
+        cluster=model_of(Cluster, ClusterRow, row),
+        template=model_of(ClusterTemplate, TemplateRow, row),
+        node_groups=tuple(await _groups_of(connection, [uuid])),
+    )
+
+
 async def _groups_of(
     connection: AsyncConnection, cluster_ids: Sequence[str]
 ) -> Sequence[NodeGroup]:
@@ -166,7 +169,7 @@ async def _groups_of(
         .where(NodeGroupRow.cluster_id.in_(cluster_ids))
         .order_by(NodeGroupRow.id)
     )
-    rows = (await connection.execute(statement)).mappings()
+    rows = await fetch_all(connection, statement)
     return [model_of(NodeGroup, NodeGroupRow, row) for row in rows]
 
 

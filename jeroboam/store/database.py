@@ -1,10 +1,10 @@
 """Connections and transactions, on SQLite and on PostgreSQL."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, event, func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -20,6 +20,9 @@ CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 30
 POOL_SIZE = 10
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _SQLITE = "sqlite+aiosqlite"
 _POSTGRES = "postgresql+asyncpg"
 
@@ -34,72 +37,102 @@ class Database:
 
     def __init__(self, url: str, *, statement_seconds: int = STATEMENT_SECONDS) -> None:
         parsed = _parse(url)
-        self.is_sqlite = parsed.drivername == _SQLITE
-        build = _sqlite_engine if self.is_sqlite else _postgres_engine
-        self._engine = build(parsed, statement_seconds)
+        is_sqlite = parsed.drivername == _SQLITE
+        self._engine = (_sqlite_engine if is_sqlite else _postgres_engine)(
+            parsed, statement_seconds
+        )
         self._writer = self._engine.execution_options(jeroboam_write=True)
-        # One snapshot per read: what is read with several statements must belong together.
-        self._reader = (
-            self._engine
-            if self.is_sqlite
-            else self._engine.execution_options(
+        self._reader = self._engine
+        if not is_sqlite:
+            # What is read with several statements must belong together.
+            self._reader = self._engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
-        )
         # SQLite's writers poll for their turn; a queue within the process is fair and quicker.
-        self._turn = asyncio.Lock() if self.is_sqlite else None
+        self._turn: AbstractAsyncContextManager[Any] = (
+            asyncio.Lock() if is_sqlite else nullcontext()
+        )
+        self._transactions: set[asyncio.Task[Any]] = set()
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Wait for the transactions at work, then close all connections."""
+        if self._transactions:
+            await asyncio.wait(self._transactions)
         await self._engine.dispose()
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
-        """Open a transaction which sees one state of the database and writes nothing."""
-        with translate_errors():
-            async with self._reader.begin() as connection:
-                yield connection
-
-    @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
-        """Open a transaction which may read and write; it commits when the block ends well."""
-        async with AsyncExitStack() as stack:
-            stack.enter_context(translate_errors())
-            if self._turn is not None:
-                await stack.enter_async_context(self._turn)
-            yield await stack.enter_async_context(self._writer.begin())
-
-    async def lock(self, connection: AsyncConnection, name: str) -> None:
-        """Hold the lock ``name`` until the transaction ends; SQLite's one writer holds all."""
-        if not self.is_sqlite:
-            key = func.hashtextextended(f"jeroboam:{name}", 0)
-            await connection.execute(select(func.pg_advisory_xact_lock(key)))
-
-    async def upsert(
+    async def read(
         self,
-        connection: AsyncConnection,
-        table: type[Base],
-        values: Mapping[str, Any],
-        *,
-        key: Collection[str],
-        update: Mapping[str, Any] | None = None,
-        where: Any = None,
-    ) -> None:
-        """Insert a row, or apply ``update`` to the row which has the same ``key``.
+        work: Callable[Concatenate[AsyncConnection, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Call ``work`` with a connection that sees one state of the database, read only."""
 
-        Args:
-            update: New values by column; without it an existing row is left alone.
-            where: A condition on the existing row; when it is false the row is left alone.
+        async def transact() -> T:
+            with translate_errors():
+                async with self._reader.begin() as connection:
+                    return await work(connection, *args, **kwargs)
+
+        return await self._uninterrupted(transact())
+
+    async def write(
+        self,
+        work: Callable[Concatenate[AsyncConnection, P], Awaitable[T]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Call ``work`` with a connection that reads and writes; commit when it returns."""
+
+        async def transact() -> T:
+            with translate_errors():
+                async with self._turn, self._writer.begin() as connection:
+                    return await work(connection, *args, **kwargs)
+
+        return await self._uninterrupted(transact())
+
+    async def _uninterrupted(self, transaction: Coroutine[Any, Any, T]) -> T:
+        """Let ``transaction`` end although the caller is cancelled.
+
+        A task that is cancelled between two statements can leave its connection behind with the
+        transaction open; on SQLite that locks everybody out.
         """
-        insert = sqlite.insert if self.is_sqlite else postgresql.insert
-        statement = insert(table).values(**values)
-        if update is None:
-            statement = statement.on_conflict_do_nothing(index_elements=list(key))
-        else:
-            statement = statement.on_conflict_do_update(
-                index_elements=list(key), set_=dict(update), where=where
-            )
-        await connection.execute(statement)
+        task = asyncio.create_task(transaction)
+        self._transactions.add(task)
+        task.add_done_callback(self._transactions.discard)
+        return await asyncio.shield(task)
+
+
+async def lock(connection: AsyncConnection, name: str) -> None:
+    """Hold the lock ``name`` until the transaction ends; SQLite's one writer holds all locks."""
+    if connection.dialect.name != "sqlite":
+        key = func.hashtextextended(f"jeroboam:{name}", 0)
+        await connection.execute(select(func.pg_advisory_xact_lock(key)))
+
+
+async def upsert(
+    connection: AsyncConnection,
+    table: type[Base],
+    values: Mapping[str, Any],
+    *,
+    key: Collection[str],
+    update: Mapping[str, Any] | None = None,
+    where: Any = None,
+) -> None:
+    """Insert a row, or apply ``update`` to the row which has the same ``key``.
+
+    Args:
+        update: New values by column; without it an existing row is left alone.
+        where: A condition on the existing row; when it is false the row is left alone.
+    """
+    insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = insert(table).values(**values)
+    if update is None:
+        statement = statement.on_conflict_do_nothing(index_elements=list(key))
+    else:
+        statement = statement.on_conflict_do_update(
+            index_elements=list(key), set_=dict(update), where=where
+        )
+    await connection.execute(statement)
 
 
 def _parse(url: str) -> URL:
@@ -120,8 +153,18 @@ def _parse(url: str) -> URL:
     return parsed
 
 
+def _make_directory(path: Path) -> None:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The directory {path} for the database cannot be made ({error.strerror}). Correct "
+            "JEROBOAM_DATABASE_URL or JEROBOAM_STATE_DIRECTORY."
+        ) from error
+
+
 def _sqlite_engine(url: URL, statement_seconds: int) -> AsyncEngine:
-    Path(str(url.database)).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_directory(Path(str(url.database)).parent)
     engine = create_async_engine(
         url,
         hide_parameters=True,

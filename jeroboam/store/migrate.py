@@ -3,8 +3,9 @@
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-from jeroboam.store.database import Database
+from jeroboam.store.database import Database, lock
 
 MIGRATION_SECONDS = 300
 
@@ -20,9 +21,7 @@ async def upgrade(url: str) -> None:
     """
     database = Database(url, statement_seconds=MIGRATION_SECONDS)
     try:
-        async with database.write() as connection:
-            await database.lock(connection, "migrations")
-            await connection.run_sync(_upgrade)
+        await database.write(_upgrade)
     finally:
         await database.close()
 
@@ -35,5 +34,6 @@ def configuration(connection: Connection) -> Config:
     return config
 
 
-def _upgrade(connection: Connection) -> None:
-    command.upgrade(configuration(connection), "head")
+async def _upgrade(connection: AsyncConnection) -> None:
+    await lock(connection, "migrations")
+    await connection.run_sync(lambda plain: command.upgrade(configuration(plain), "head"))

@@ -9,8 +9,17 @@ from sqlalchemy.exc import IntegrityError
 from jeroboam.errors import NotFoundError
 from jeroboam.models import Operation, OperationState, StepNote, Transition, utc_now
 from jeroboam.store import transitions
-from jeroboam.store.database import Database
-from jeroboam.store.query import Page, Scope, fetch_one, fetch_page, model_of, values_of
+from jeroboam.store.database import Database, upsert
+from jeroboam.store.query import (
+    Page,
+    Scope,
+    execute,
+    fetch_all,
+    fetch_one,
+    fetch_page,
+    model_of,
+    values_of,
+)
 from jeroboam.store.tables import OperationRow, StepNoteRow
 
 # The repository has a method called ``list``, which hides the type within its class.
@@ -33,8 +42,7 @@ class OperationRepository:
 
     async def add(self, operation: Operation) -> None:
         """Store a new operation of an existing cluster."""
-        async with self._database.write() as connection:
-            await connection.execute(insert(OperationRow).values(**values_of(operation)))
+        await self._database.write(execute, insert(OperationRow).values(**values_of(operation)))
 
     async def get(self, uuid: str) -> Operation:
         """Return one operation.
@@ -43,8 +51,7 @@ class OperationRepository:
             NotFoundError: There is none.
         """
         statement = select(OperationRow).where(OperationRow.uuid == uuid)
-        async with self._database.read() as connection:
-            row = await fetch_one(connection, statement, _NOUN, uuid)
+        row = await self._database.read(fetch_one, statement, _NOUN, uuid)
         return model_of(Operation, OperationRow, row)
 
     async def list(self, scope: Scope, page: Page, cluster_id: str | None = None) -> Operations:
@@ -54,8 +61,7 @@ class OperationRepository:
         )
         if cluster_id is not None:
             visible &= OperationRow.cluster_id == cluster_id
-        async with self._database.read() as connection:
-            rows = await fetch_page(connection, OperationRow, visible, page, _NOUN)
+        rows = await self._database.read(fetch_page, OperationRow, visible, page, _NOUN)
         return [model_of(Operation, OperationRow, row) for row in rows]
 
     async def active(self, cluster_id: str) -> Operations:
@@ -72,8 +78,7 @@ class OperationRepository:
 
     async def _select(self, *conditions: Any) -> Operations:
         statement = select(OperationRow).where(*conditions).order_by(OperationRow.id.desc())
-        async with self._database.read() as connection:
-            rows = (await connection.execute(statement)).mappings().all()
+        rows = await self._database.read(fetch_all, statement)
         return [model_of(Operation, OperationRow, row) for row in rows]
 
     async def reject(self, uuid: str, reason: str) -> None:
@@ -83,16 +88,14 @@ class OperationRepository:
             .where(OperationRow.uuid == uuid, OperationRow.state == OperationState.PENDING)
             .values(state=OperationState.REJECTED, reason=reason, ended_at=utc_now())
         )
-        async with self._database.write() as connection:
-            await connection.execute(statement)
+        await self._database.write(execute, statement)
 
     async def abandon(self, uuid: str, reason: str) -> None:
         """End an operation whose run was ended from outside, and the cluster's wait for it.
 
         An operation that has ended is left alone.
         """
-        async with self._database.write() as connection:
-            await transitions.abandon(connection, uuid, reason, utc_now())
+        await self._database.write(transitions.abandon, uuid, reason, utc_now())
 
     async def apply(self, transition: Transition) -> bool:
         """Write one transition of an operation and what it means for the cluster.
@@ -103,8 +106,7 @@ class OperationRepository:
         Raises:
             NotFoundError: There is no such operation.
         """
-        async with self._database.write() as connection:
-            return await transitions.apply(connection, transition)
+        return await self._database.write(transitions.apply, transition)
 
     async def note(self, note: StepNote) -> None:
         """Keep the latest remark of a step.
@@ -115,15 +117,14 @@ class OperationRepository:
         values = values_of(note)
         update_to = {name: values[name] for name in ("attempt", "message", "noted_at")}
         try:
-            async with self._database.write() as connection:
-                await self._database.upsert(
-                    connection,
-                    StepNoteRow,
-                    values,
-                    key=("operation_id", "step"),
-                    update=update_to,
-                    where=StepNoteRow.noted_at <= note.noted_at,
-                )
+            await self._database.write(
+                upsert,
+                StepNoteRow,
+                values,
+                key=("operation_id", "step"),
+                update=update_to,
+                where=StepNoteRow.noted_at <= note.noted_at,
+            )
         except IntegrityError as error:
             message = f"{_NOUN} {note.operation_id} could not be found."
             raise NotFoundError(message) from error
@@ -135,6 +136,5 @@ class OperationRepository:
             .where(StepNoteRow.operation_id == operation_id)
             .order_by(StepNoteRow.noted_at, StepNoteRow.step)
         )
-        async with self._database.read() as connection:
-            rows = (await connection.execute(statement)).mappings().all()
+        rows = await self._database.read(fetch_all, statement)
         return [model_of(StepNote, StepNoteRow, row) for row in rows]

@@ -1,13 +1,14 @@
 """Who may see which rows, and in which pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from sqlalchemy import (
     JSON,
     ColumnElement,
+    Executable,
     Select,
     and_,
     or_,
@@ -20,6 +21,7 @@ from jeroboam.models import Model
 from jeroboam.store.columns import Steps
 from jeroboam.store.tables import Base
 
+Row: TypeAlias = Mapping[Any, Any]
 M = TypeVar("M", bound=Model)
 
 
@@ -56,7 +58,7 @@ def values_of(model: Model) -> dict[str, Any]:
     return model.model_dump(exclude={"id"})
 
 
-def model_of(model: type[M], table: type[Base], row: Mapping[Any, Any]) -> M:
+def model_of(model: type[M], table: type[Base], row: Row) -> M:
     """Return the model that ``row`` holds."""
     columns = table.__table__.c
     return model.model_validate({name: row[columns[name]] for name in model.model_fields})
@@ -68,16 +70,31 @@ def identified(table: Any, ident: str) -> ColumnElement[bool]:
     return column == (ident.lower() if _is_uuid(ident) else ident)  # type: ignore[no-any-return]
 
 
+async def execute(connection: AsyncConnection, statement: Executable) -> int:
+    """Execute ``statement`` and return how many rows it changed."""
+    return int((await connection.execute(statement)).rowcount)
+
+
+async def scalar(connection: AsyncConnection, statement: Select[Any]) -> Any:
+    """Return the first value of ``statement``."""
+    return await connection.scalar(statement)
+
+
+async def fetch_all(connection: AsyncConnection, statement: Select[Any]) -> Sequence[Row]:
+    """Return all rows of ``statement``."""
+    return (await connection.execute(statement)).mappings().all()
+
+
 async def fetch_one(
     connection: AsyncConnection, statement: Select[Any], noun: str, ident: str
-) -> Mapping[Any, Any]:
+) -> Row:
     """Return the only row of ``statement``.
 
     Args:
         noun: What is looked for, as the message calls it.
         ident: What the user called it.
     """
-    rows = (await connection.execute(statement.limit(2))).mappings().all()
+    rows = await fetch_all(connection, statement.limit(2))
     if not rows:
         raise NotFoundError(f"{noun} {ident} could not be found.")
     if len(rows) > 1:
@@ -89,7 +106,7 @@ async def fetch_one(
 
 async def fetch_page(
     connection: AsyncConnection, table: Any, visible: ColumnElement[bool], page: Page, noun: str
-) -> list[Mapping[Any, Any]]:
+) -> Sequence[Row]:
     """Return the rows of one page: two statements at most, whatever its size.
 
     Args:
@@ -114,8 +131,7 @@ async def fetch_page(
         if descending
         else (column.asc().nulls_first(), table.id.asc())
     )
-    rows = await connection.execute(statement.order_by(*order).limit(page.limit))
-    return list(rows.mappings().all())
+    return await fetch_all(connection, statement.order_by(*order).limit(page.limit))
 
 
 def _sorting(table: Any, page: Page) -> tuple[Any, bool]:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConfigurationError, NotFoundError
 from jeroboam.models import utc_now
 from jeroboam.store.cipher import Cipher
-from jeroboam.store.database import Database
+from jeroboam.store.database import Database, upsert
+from jeroboam.store.query import execute, scalar
 from jeroboam.store.tables import ClusterSecretRow
 
 
@@ -39,11 +39,10 @@ class SecretRepository:
             "created_at": utc_now(),
         }
         try:
-            async with self._database.write() as connection:
-                await self._database.upsert(connection, ClusterSecretRow, row, key=("cluster_id",))
-                return await self._read(connection, cluster_id)
+            await self._database.write(upsert, ClusterSecretRow, row, key=("cluster_id",))
         except IntegrityError as error:
             raise NotFoundError(f"Cluster {cluster_id} could not be found.") from error
+        return await self.get(cluster_id)
 
     async def get(self, cluster_id: str) -> Mapping[str, str]:
         """Return the cluster's secrets.
@@ -51,27 +50,22 @@ class SecretRepository:
         Raises:
             NotFoundError: It has none.
         """
-        async with self._database.read() as connection:
-            return await self._read(connection, cluster_id)
+        statement = select(ClusterSecretRow.envelope).where(
+            ClusterSecretRow.cluster_id == cluster_id
+        )
+        envelope = await self._database.read(scalar, statement)
+        if envelope is None:
+            raise NotFoundError(f"Cluster {cluster_id} has no secrets.")
+        secrets: dict[str, str] = json.loads(self._cipher.decrypt(envelope, cluster_id))
+        return secrets
 
     async def delete(self, cluster_id: str) -> None:
         """Forget the cluster's secrets, if it has any."""
         statement = delete(ClusterSecretRow).where(ClusterSecretRow.cluster_id == cluster_id)
-        async with self._database.write() as connection:
-            await connection.execute(statement)
+        await self._database.write(execute, statement)
 
     @property
     def _cipher(self) -> Cipher:
         if self._optional_cipher is None:
             raise ConfigurationError("This process was started without the key of the secrets.")
         return self._optional_cipher
-
-    async def _read(self, connection: AsyncConnection, cluster_id: str) -> Mapping[str, str]:
-        statement = select(ClusterSecretRow.envelope).where(
-            ClusterSecretRow.cluster_id == cluster_id
-        )
-        envelope = await connection.scalar(statement)
-        if envelope is None:
-            raise NotFoundError(f"Cluster {cluster_id} has no secrets.")
-        secrets: dict[str, str] = json.loads(self._cipher.decrypt(envelope, cluster_id))
-        return secrets

@@ -5,8 +5,8 @@ from datetime import datetime
 from sqlalchemy import select
 
 from jeroboam.models import Model, utc_now
-from jeroboam.store.database import Database
-from jeroboam.store.query import model_of
+from jeroboam.store.database import Database, upsert
+from jeroboam.store.query import fetch_all, model_of
 from jeroboam.store.tables import ServiceRow
 
 
@@ -47,13 +47,11 @@ class ServiceRepository:
             "last_seen": now,
             "updated_at": now,
         }
-        async with self._database.write() as connection:
-            await self._database.upsert(
-                connection, ServiceRow, values, key=("host", "binary"), update=changes
-            )
+        await self._database.write(
+            upsert, ServiceRow, values, key=("host", "binary"), update=changes
+        )
 
     async def list(self) -> list[ServiceRecord]:
         """Return all processes that ever reported, oldest first."""
-        async with self._database.read() as connection:
-            rows = (await connection.execute(select(ServiceRow).order_by(ServiceRow.id))).mappings()
-            return [model_of(ServiceRecord, ServiceRow, row) for row in rows]
+        rows = await self._database.read(fetch_all, select(ServiceRow).order_by(ServiceRow.id))
+        return [model_of(ServiceRecord, ServiceRow, row) for row in rows]

@@ -7,6 +7,7 @@ from jeroboam.store.cipher import Cipher
 from jeroboam.store.clusters import ClusterRepository
 from jeroboam.store.database import Database
 from jeroboam.store.operations import OperationRepository
+from jeroboam.store.query import scalar
 from jeroboam.store.secrets import SecretRepository
 from jeroboam.store.services import ServiceRepository
 from jeroboam.store.templates import TemplateRepository
@@ -57,5 +58,4 @@ class Store:
         Raises:
             StoreUnavailableError: There is none.
         """
-        async with self._database.read() as connection:
-            await connection.execute(select(true()))
+        await self._database.read(scalar, select(true()))

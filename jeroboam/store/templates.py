@@ -2,7 +2,6 @@
 
 from sqlalchemy import ColumnElement, delete, exists, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import InvalidRequestError, NotFoundError
 from jeroboam.models import ClusterTemplate, utc_now
@@ -10,10 +9,12 @@ from jeroboam.store.database import Database
 from jeroboam.store.query import (
     Page,
     Scope,
+    execute,
     fetch_one,
     fetch_page,
     identified,
     model_of,
+    scalar,
     values_of,
 )
 from jeroboam.store.tables import ClusterRow, TemplateRow
@@ -33,8 +34,7 @@ class TemplateRepository:
 
     async def add(self, template: ClusterTemplate) -> ClusterTemplate:
         """Store a new template and return it."""
-        async with self._database.write() as connection:
-            await connection.execute(insert(TemplateRow).values(**values_of(template)))
+        await self._database.write(execute, insert(TemplateRow).values(**values_of(template)))
         return template
 
     async def get(self, ident: str, scope: Scope) -> ClusterTemplate:
@@ -45,8 +45,7 @@ class TemplateRepository:
             AmbiguousNameError: Several have the name.
         """
         statement = select(TemplateRow).where(identified(TemplateRow, ident), _visible(scope))
-        async with self._database.read() as connection:
-            row = await fetch_one(connection, statement, _NOUN, ident)
+        row = await self._database.read(fetch_one, statement, _NOUN, ident)
         return model_of(ClusterTemplate, TemplateRow, row)
 
     async def list(self, scope: Scope, page: Page) -> list[ClusterTemplate]:
@@ -54,8 +53,7 @@ class TemplateRepository:
         visible = _visible(scope)
         if scope.project_id is not None:
             visible &= TemplateRow.hidden.is_(False)
-        async with self._database.read() as connection:
-            rows = await fetch_page(connection, TemplateRow, visible, page, _NOUN)
+        rows = await self._database.read(fetch_page, TemplateRow, visible, page, _NOUN)
         return [model_of(ClusterTemplate, TemplateRow, row) for row in rows]
 
     async def update(self, template: ClusterTemplate) -> ClusterTemplate:
@@ -66,9 +64,8 @@ class TemplateRepository:
             .where(TemplateRow.uuid == template.uuid)
             .values(**values_of(changed))
         )
-        async with self._database.write() as connection:
-            if (await connection.execute(statement)).rowcount == 0:
-                raise _not_found(template.uuid)
+        if await self._database.write(execute, statement) == 0:
+            raise _not_found(template.uuid)
         return changed
 
     async def delete(self, uuid: str) -> None:
@@ -78,26 +75,21 @@ class TemplateRepository:
             InvalidRequestError: A cluster refers to it.
             NotFoundError: There is none.
         """
+        statement = delete(TemplateRow).where(TemplateRow.uuid == uuid)
         try:
-            async with self._database.write() as connection:
-                await _delete(connection, uuid)
+            deleted = await self._database.write(execute, statement)
         except IntegrityError as error:
             raise InvalidRequestError(
                 f"Cluster template {uuid} is referenced by one or multiple clusters. "
                 "Delete these first."
             ) from error
+        if deleted == 0:
+            raise _not_found(uuid)
 
     async def in_use(self, uuid: str) -> bool:
         """Whether a cluster refers to the template."""
         statement = select(exists().where(ClusterRow.cluster_template_id == uuid))
-        async with self._database.read() as connection:
-            return bool(await connection.scalar(statement))
-
-
-async def _delete(connection: AsyncConnection, uuid: str) -> None:
-    result = await connection.execute(delete(TemplateRow).where(TemplateRow.uuid == uuid))
-    if result.rowcount == 0:
-        raise _not_found(uuid)
+        return bool(await self._database.read(scalar, statement))
 
 
 def _visible(scope: Scope) -> ColumnElement[bool]:

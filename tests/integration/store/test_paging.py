@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from store_builders import OTHER, PROJECT, a_spec, a_template, an_operation
 
 from jeroboam.errors import InvalidRequestError, NotFoundError
 from jeroboam.models import new_uuid
 from jeroboam.store import Page, Scope, Store
+from tests.integration.store.builders import OTHER, PROJECT, a_spec, a_template, an_operation
 
 MINE = Scope(PROJECT)
 SIZES = [None, 20, None, 10, 20, 10, None]

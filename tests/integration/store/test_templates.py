@@ -1,11 +1,18 @@
 """Templates: who sees which, and when one may go."""
 
 import pytest
-from store_builders import OTHER, PROJECT, a_spec, a_template, an_operation, stored
 
 from jeroboam.errors import AmbiguousNameError, ConflictError, InvalidRequestError, NotFoundError
 from jeroboam.models import new_uuid
 from jeroboam.store import Page, Scope, Store
+from tests.integration.store.builders import (
+    OTHER,
+    PROJECT,
+    a_spec,
+    a_template,
+    an_operation,
+    stored,
+)
 
 MINE = Scope(PROJECT)
 THEIRS = Scope(OTHER)

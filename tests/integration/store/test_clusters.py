@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 from sqlalchemy import event
-from store_builders import OTHER, PROJECT, a_group, a_spec, a_template, an_operation, stored
 
 from jeroboam.errors import (
     AmbiguousNameError,
@@ -14,6 +13,15 @@ from jeroboam.errors import (
 )
 from jeroboam.models import ClusterSpec, NodeGroup, OperationState, Status, new_uuid
 from jeroboam.store import Page, Scope, Store
+from tests.integration.store.builders import (
+    OTHER,
+    PROJECT,
+    a_group,
+    a_spec,
+    a_template,
+    an_operation,
+    stored,
+)
 
 MINE = Scope(PROJECT)
 THEIRS = Scope(OTHER)
