@@ -1,0 +1,1 @@
+"""What all drivers on Heat have in common."""

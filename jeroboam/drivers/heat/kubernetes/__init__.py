@@ -1,0 +1,1 @@
+"""What all Kubernetes drivers on Heat have in common."""

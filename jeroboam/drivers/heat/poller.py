@@ -1,0 +1,104 @@
+"""One list call of Heat answers for all clusters of a cloud."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import structlog
+
+from jeroboam.drivers.base import CloudAccess, Phase, Poller, Progress, Watch
+from jeroboam.drivers.heat import engines
+from jeroboam.drivers.heat.clients import service_client, tenant_client
+from jeroboam.drivers.heat.phases import StackState, progress
+from jeroboam.drivers.heat.stacks import SERVICE, TAG
+from jeroboam.drivers.openstack import translate_cloud_errors
+from jeroboam.errors import CredentialRejectedError, NotAuthorizedError
+
+PAGE = 1000
+
+# The stacks by tag, and the verdict on projects whose credentials were rejected.
+_Listing = tuple[Mapping[str, StackState], Mapping[str, Progress]]
+
+log = structlog.get_logger(__name__)
+
+
+class HeatPoller(Poller):
+    """Lists the stacks that carry Jeroboam's tag.
+
+    Heat lets nobody list the stacks of all projects unless its policy
+    ``stacks:global_index`` is opened for Jeroboam's service user. Where it is not, there is one
+    list call for each project that somebody waits for.
+    """
+
+    def __init__(self) -> None:
+        self._refused: set[str] = set()
+        self._lock = Lock()
+
+    def poll(self, cloud: CloudAccess, watches: Sequence[Watch]) -> Mapping[str, Progress]:
+        """Return the progress of each watch by ``cluster_id``."""
+        if not watches:
+            return {}
+        stacks, rejected = self._list(cloud, watches)
+        found = {watch.cluster_id: stacks.get(watch.cluster_id) for watch in watches}
+        running = any(stack and stack.running for stack in found.values())
+        changed = engines.changed_at(cloud) if running else None
+        return {
+            watch.cluster_id: rejected.get(watch.project_id)
+            or progress(found[watch.cluster_id], watch.operation, changed)
+            for watch in watches
+        }
+
+    def _list(self, cloud: CloudAccess, watches: Sequence[Watch]) -> _Listing:
+        if cloud.name not in self._refused:
+            try:
+                with translate_cloud_errors(SERVICE):
+                    return _by_tag(_tagged(service_client(cloud), global_tenant=True)), {}
+            except NotAuthorizedError:
+                self._remember_refusal(cloud.name)
+        return _by_project(cloud, watches)
+
+    def _remember_refusal(self, cloud: str) -> None:
+        with self._lock:
+            known = cloud in self._refused
+            self._refused.add(cloud)
+        if not known:
+            log.warning(
+                "heat_global_list_refused",
+                cloud=cloud,
+                remedy="allow stacks:global_index for the service user in Heat's policy",
+            )
+
+
+def _by_project(cloud: CloudAccess, watches: Sequence[Watch]) -> _Listing:
+    """Ask once for each project; one whose trust is gone must not blind all others."""
+    stacks: list[StackState] = []
+    rejected: dict[str, Progress] = {}
+    for project, trust in {watch.project_id: watch.trust_id for watch in watches}.items():
+        try:
+            with translate_cloud_errors(SERVICE):
+                stacks += _tagged(tenant_client(cloud, trust))
+        except CredentialRejectedError as error:
+            rejected[project] = Progress(phase=Phase.FAILED, message=error.message)
+    return _by_tag(stacks), rejected
+
+
+def _tagged(heat: Any, **scope: bool) -> list[StackState]:
+    """Return all stacks with Jeroboam's tag, page by page.
+
+    The client's own paging always asks for one page more, so the request is made below it.
+    """
+    found: list[StackState] = []
+    while True:
+        parameters = {"tags": TAG, "limit": PAGE, **scope}
+        if found:
+            parameters["marker"] = found[-1].id
+        answer = heat.http_client.get("/stacks", params=parameters)
+        page = [StackState.of(record) for record in answer.json()["stacks"]]
+        found += page
+        if len(page) < PAGE:
+            return found
+
+
+def _by_tag(stacks: Iterable[StackState]) -> Mapping[str, StackState]:
+    """Index the stacks by each of their tags; a cluster's uuid is one of them."""
+    return {tag: stack for stack in stacks for tag in stack.tags}

@@ -1,0 +1,1 @@
+"""Kubernetes on Fedora CoreOS, built by Heat."""
