@@ -1,0 +1,1 @@
+"""Runs all of Jeroboam on one machine and creates a first cluster on it."""

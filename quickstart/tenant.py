@@ -1,0 +1,110 @@
+"""What a tenant of the cloud does: the command line for the deeds, the SDK for looking on."""
+
+import asyncio
+import os
+import shlex
+from typing import Any
+
+import openstack
+from openstack.config import OpenStackConfig
+
+from quickstart.errors import QuickstartError
+from quickstart.layout import CHECKOUT, Layout
+from quickstart.programs import environment
+
+CLOUD = "demo"
+COMMAND_SECONDS = 120.0
+REQUEST_SECONDS = 30.0
+
+
+class Tenant:
+    """A user of the project ``demo``.
+
+    Args:
+        layout: Where ``clouds.yaml`` is.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._clusters: Any = None
+
+    async def openstack(self, *arguments: str) -> str:
+        """Run ``openstack``, as anyone would, and return what it prints.
+
+        Raises:
+            QuickstartError: With the command's own complaint.
+        """
+        process = await asyncio.create_subprocess_exec(
+            str(self._layout.programs / "openstack"),
+            *arguments,
+            cwd=CHECKOUT,
+            env=environment(self._layout) | {"OS_CLOUD": CLOUD},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            output, _ = await asyncio.wait_for(process.communicate(), COMMAND_SECONDS)
+        except TimeoutError:
+            raise QuickstartError(f"{_shown(arguments)} gives no answer.") from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        text = output.decode(errors="replace").strip()
+        if process.returncode:
+            complaint = text.splitlines()[-1] if text else "it printed nothing"
+            raise QuickstartError(f"{_shown(arguments)} failed: {complaint}")
+        return text
+
+    async def templates(self) -> set[str]:
+        """Return the names of the cluster templates that the tenant sees."""
+        return {template.name for template in await self._list("cluster_templates")}
+
+    async def clusters(self) -> list[Any]:
+        """Return the tenant's clusters."""
+        return await self._list("clusters")
+
+    async def cluster(self, ident: str) -> Any:
+        """Return one cluster by name or uuid.
+
+        Raises:
+            QuickstartError: There is none, or the API does not say.
+        """
+        return await self._ask(lambda proxy: proxy.get_cluster(ident))
+
+    async def _list(self, what: str) -> list[Any]:
+        found: list[Any] = await self._ask(lambda proxy: list(getattr(proxy, what)()))
+        return found
+
+    async def _ask(self, question: Any) -> Any:
+        try:
+            return await asyncio.to_thread(lambda: question(self._proxy()))
+        except (openstack.exceptions.SDKException, OSError) as error:
+            raise QuickstartError(f"Jeroboam's API did not answer as it should: {error}") from error
+
+    def _proxy(self) -> Any:
+        if self._clusters is None:
+            config = OpenStackConfig(
+                config_files=[str(self._layout.clouds_yaml)], load_envvars=False
+            )
+            cloud = config.get_one(CLOUD, api_timeout=REQUEST_SECONDS)
+            connection = openstack.connection.Connection(config=cloud)
+            self._clusters = connection.container_infrastructure_management
+        return self._clusters
+
+
+def _shown(arguments: tuple[str, ...]) -> str:
+    return f"'openstack {shlex.join(arguments)}'"
+
+
+def in_words(arguments: tuple[str, ...]) -> str:
+    """Return the command as its user would type it, on one line."""
+    return f"openstack {shlex.join(arguments)}"
+
+
+def avoid_proxies() -> None:
+    """Keep this process's own requests to loopback away from any proxy."""
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1")))
