@@ -40,6 +40,8 @@ def configure(settings: Settings) -> None:
     # They log each request, with URLs that name tenants' things, at INFO.
     for chatty in ("keystoneauth", "urllib3", "httpx", "openstack", "stevedore"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
+    # The interceptor logs each failed activity once, with its ids; this would be a second time.
+    logging.getLogger("temporalio.activity").setLevel(logging.ERROR)
     structlog.configure(
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
+from devcloud import Devcloud
 from jeroboam import temporal
 from jeroboam.settings import Settings
 
+CHECKOUT = Path(__file__).parent.parent
 TEMPORAL = Path(sys.executable).with_name("temporal")
 
 
@@ -80,3 +82,19 @@ async def temporal_client(temporal_server: TemporalServer) -> AsyncIterator[Clie
     client = await temporal_server.client()
     await temporal.register_search_attributes(client)
     yield client
+
+
+@pytest.fixture(scope="session")
+def cloud() -> Iterator[Devcloud]:
+    """A real OpenStack for the whole run; its home stays, so that the next run starts faster."""
+    devcloud = Devcloud(
+        CHECKOUT / ".devcloud-test",
+        port_base=18000,
+        services="full",
+        venv=CHECKOUT / ".devcloud" / "venv",
+    )
+    devcloud.start()
+    devcloud.clear_faults()
+    yield devcloud
+    devcloud.clear_faults()
+    devcloud.stop()

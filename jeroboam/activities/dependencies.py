@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from jeroboam import certificates
 from jeroboam.drivers.base import CloudAccess, ClusterSecrets, DriverContext
 from jeroboam.drivers.registry import DriverRegistry
-from jeroboam.errors import NotFoundError
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import ClusterSpec
 from jeroboam.models.wire import StepInput
@@ -39,8 +38,6 @@ def driver_context(dependencies: Dependencies, step: StepInput, spec: ClusterSpe
     def read_secrets() -> ClusterSecrets:
         reading = dependencies.store.secrets.get(step.cluster_id)
         stored = asyncio.run_coroutine_threadsafe(reading, loop).result(SECRETS_TIMEOUT_SECONDS)
-        if not stored:
-            raise NotFoundError(f"Cluster {spec.cluster.name} has no certificates yet.")
         return certificates.from_mapping(stored)
 
     return DriverContext(

@@ -50,12 +50,13 @@ class _Translating(ActivityInboundInterceptor):
                 return await self.next.execute_activity(input)
             except JeroboamError as error:
                 await self._report(argument, error)
-                raise _application_error(error) from error
+                raise _application_error(error) from None
             except (ApplicationError, asyncio.CancelledError):
                 raise
             except Exception as error:
                 log.exception("activity_defect")
-                raise _defect(error) from error
+                # Its text may hold anything, a secret too: it stays out of the run's history.
+                raise _defect(error) from None
 
     async def _report(self, argument: object, error: JeroboamError) -> None:
         """Tell those who watch the operation that a step is being retried, and why."""
@@ -101,7 +102,7 @@ def _application_error(error: JeroboamError) -> ApplicationError:
 
 
 def _defect(error: Exception) -> ApplicationError:
-    """Say what kind of defect it was; its text stays in the log, since it may hold anything."""
+    """Say what kind of defect it was; its text stays in the log."""
     return ApplicationError(
         f"A defect in Jeroboam or in a plug-in: {type(error).__name__}. The worker's log has more.",
         type="Defect",

@@ -10,7 +10,7 @@ from temporalio import activity
 from jeroboam.activities.dependencies import Dependencies, driver_context
 from jeroboam.activities.poll_hub import Answer, PollHub
 from jeroboam.drivers.base import ClusterDriver, Phase, Progress, Watch
-from jeroboam.errors import BackendFailedError, JeroboamError, WorkerStoppingError
+from jeroboam.errors import BackendFailedError, ConflictError, JeroboamError, WorkerStoppingError
 from jeroboam.models import ClusterSpec, OperationKind, StepNote, utc_now
 from jeroboam.models.wire import StepInput, StepResult
 
@@ -98,6 +98,10 @@ class WaitActivities:
         return True
 
     async def _resubmit(self, wait: _Wait, progress: Progress) -> None:
+        operation = await self._store.operations.get(wait.step.operation_id)
+        if not operation.state.active:
+            # A delete took over, and this wait has not heard of it yet.
+            raise ConflictError("The operation has ended; nothing is submitted for it any more.")
         wait.resubmissions += 1
         activity.heartbeat(wait.resubmissions)
         await self._note(wait, f"{progress.message} Asking for it again.")

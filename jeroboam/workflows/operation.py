@@ -39,6 +39,13 @@ T = TypeVar("T")
 OPERATION_ATTRIBUTE = SearchAttributeKey.for_keyword("Operation")
 
 
+_CANCEL_CALL = workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
+"""A call in flight ends before the run goes on: a delete must not overtake a create."""
+
+_CANCEL_WAIT = workflow.ActivityCancellationType.TRY_CANCEL
+"""A wait learns of its end at its next heartbeat, up to 48 s later; nobody needs to wait for it."""
+
+
 class Stop(Enum):
     """Why a run stops before its plan is done."""
 
@@ -195,8 +202,7 @@ class _Body:
             schedule_to_close_timeout=budget,
             heartbeat_timeout=limits.HEARTBEAT if waiting else None,
             retry_policy=limits.RETRY,
-            # A call in flight ends before the run goes on: a delete must not overtake a create.
-            cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            cancellation_type=_CANCEL_WAIT if waiting else _CANCEL_CALL,
             summary=step.name,
         )
 

@@ -118,7 +118,6 @@ async def running_engine(
         poll_interval_seconds=0.1,
         shutdown_grace_seconds=5,
     )
-    directory.mkdir(parents=True, exist_ok=True)
     cipher = Cipher.from_settings(settings)
     store = await Store.open(settings.resolved_database_url, cipher=cipher, migrate=True)
     fakes = directory / "fake"

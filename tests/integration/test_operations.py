@@ -10,7 +10,7 @@ import pytest
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
 
 from jeroboam.activities import reconcile
-from jeroboam.errors import InvalidRequestError, OperationInProgressError
+from jeroboam.errors import InvalidRequestError, NotFoundError, OperationInProgressError
 from jeroboam.hooks.base import Hook, HookEvent
 from jeroboam.models import (
     FailurePolicy,
@@ -96,7 +96,8 @@ async def test_delete(engine: Engine) -> None:
     operation = await engine.delete(cluster)
     await engine.gone(spec)
     assert not list(engine.fakes.glob(f"{cluster.uuid}*"))
-    assert not await engine.store.secrets.get(cluster.uuid)
+    with pytest.raises(NotFoundError):
+        await engine.store.secrets.get(cluster.uuid)
     assert "trust-1" in engine.revoked
     assert (await engine.store.operations.get(operation.uuid)).state is OperationState.SUCCEEDED
 
