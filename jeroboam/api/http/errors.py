@@ -145,8 +145,7 @@ async def _on_http_exception(request: Request, error: Exception) -> JSONResponse
     request.state.unversioned = True
     routing = error.status_code in {404, 405}
     detail = "" if routing else str(error.detail)
-    response = error_response(error.status_code, detail, code="", headers=dict(error.headers or {}))
-    return response
+    return error_response(error.status_code, detail, code="", headers=dict(error.headers or {}))
 
 
 def _title(message: str) -> str:

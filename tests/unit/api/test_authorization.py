@@ -13,9 +13,7 @@ READER = Identity(user_id="r", project_id="p", roles=("reader",))
 MEMBER = Identity(user_id="m", project_id="p", roles=("member", "reader"))
 GUEST = Identity(user_id="g", project_id="p", roles=("guest",))
 ADMIN = Identity(user_id="a", project_id="q", roles=("admin", "member", "reader"))
-TEMPLATE = ClusterTemplate(
-    name="t", project_id="p", user_id="m", coe="kubernetes", image_id="i"
-)
+TEMPLATE = ClusterTemplate(name="t", project_id="p", user_id="m", coe="kubernetes", image_id="i")
 
 
 @pytest.fixture(scope="module")

@@ -44,9 +44,7 @@ def test_add_sets_an_attribute_that_is_not_set():
 def test_add_refuses_an_attribute_that_is_set():
     """Adding over a value is refused with a hint."""
     message = refusal({"op": "add", "path": "/name", "value": "big"})
-    assert message == (
-        "The attribute /name has existed, please use 'replace' operation instead."
-    )
+    assert message == ("The attribute /name has existed, please use 'replace' operation instead.")
 
 
 def test_add_refuses_an_unknown_attribute():

@@ -45,7 +45,7 @@ async def list_templates_in_detail(
     return await _page(dependencies, caller, paging, links, "clustertemplates", "detail")
 
 
-@router.get("/{ident}", dependencies=[no_arguments])
+@router.get("/{ident}", dependencies=[no_arguments], response_model_exclude_unset=True)
 async def show_template(
     ident: str, dependencies: Injected, caller: CurrentCaller, links: CurrentLinks
 ) -> ClusterTemplateBody:
@@ -62,7 +62,7 @@ async def show_template(
     return ClusterTemplateBody.of(template, links)
 
 
-@router.post("", status_code=201, dependencies=[no_arguments])
+@router.post("", status_code=201, dependencies=[no_arguments], response_model_exclude_unset=True)
 async def create_template(
     body: ClusterTemplateCreate,
     response: Response,
@@ -79,7 +79,7 @@ async def create_template(
     return ClusterTemplateBody.of(template, links)
 
 
-@router.patch("/{ident}", dependencies=[no_arguments])
+@router.patch("/{ident}", dependencies=[no_arguments], response_model_exclude_unset=True)
 async def change_template(
     ident: str,
     patch: Sequence[PatchOperation],

@@ -39,7 +39,11 @@ async def list_node_groups(
     return NodeGroupList(nodegroups=[NodeGroupSummary.of(group) for group in groups], **next_link)
 
 
-@router.get("/{ident}", dependencies=[since(versions.NODE_GROUPS, "get_one"), no_arguments])
+@router.get(
+    "/{ident}",
+    dependencies=[since(versions.NODE_GROUPS, "get_one"), no_arguments],
+    response_model_exclude_unset=True,
+)
 async def show_node_group(
     cluster: str,
     ident: str,
