@@ -37,6 +37,9 @@ SERVICES = {
 }
 """What devcloud runs, in the order of start."""
 
+COMPANIONS = {"heat": (Service("heat-cfn", "cloudformation", 5, "/v1"),)}
+"""APIs that live in the process of another service."""
+
 PRODUCT = Service("jeroboam", "container-infra", 11, "/v1")
 """In the catalogue, but started by whoever tries Jeroboam, never by devcloud."""
 
@@ -46,16 +49,26 @@ SETS = {
 }
 
 
+def apis(service: str) -> tuple[Service, ...]:
+    """Return all that listens in the process of a service."""
+    return (SERVICES[service], *COMPANIONS.get(service, ()))
+
+
+def everything() -> dict[str, Service]:
+    """Return all that may be in Keystone's catalogue, by name."""
+    found = {api.name: api for name in SERVICES for api in apis(name)}
+    return found | {PRODUCT.name: PRODUCT}
+
+
 def find(name: str) -> Service:
     """Look a service up by name.
 
     Raises:
         UsageError: If there is no such service.
     """
-    if name == PRODUCT.name:
-        return PRODUCT
-    try:
-        return SERVICES[name]
-    except KeyError:
-        known = ", ".join(SERVICES)
-        raise UsageError(f"There is no service called {name!r}.", f"Choose from: {known}.") from None
+    known = everything()
+    if name not in known:
+        raise UsageError(
+            f"There is no service called {name!r}.", f"Choose from: {', '.join(known)}."
+        )
+    return known[name]

@@ -112,7 +112,7 @@ def _add_fault_parser(
         effect.add_argument("--delay", type=float, metavar="SECONDS", help="take longer")
         if target == "api":
             effect.add_argument("--status", type=int, metavar="CODE", help="fail with a status")
-            parser.add_argument("--service", required=True, choices=tuple(catalogue.SERVICES))
+            parser.add_argument("--service", required=True, choices=tuple(catalogue.everything()))
             parser.add_argument("--method", default="*")
             parser.add_argument("--path", default="", metavar="REGEX")
         else:

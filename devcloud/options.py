@@ -119,7 +119,7 @@ def neutron(layout: Layout) -> dict[str, Sections]:
                 "transport_url": IN_MEMORY,
                 "host": HOST,
                 "core_plugin": "ml2",
-                "service_plugins": "router",
+                "service_plugins": "devcloud.inside.router.InstantRouter",
                 "state_path": str(layout.state / "neutron"),
                 "api_paste_config": str(layout.venv / "etc" / "neutron" / "api-paste.ini"),
                 # Nova does not wait for Neutron here, see vif_plugging_timeout below.
@@ -211,6 +211,8 @@ def heat(layout: Layout) -> dict[str, Sections]:
                 "stack_domain_admin": "heat_domain_admin",
                 "stack_domain_admin_password": PASSWORD,
                 "region_name_for_services": catalogue.REGION,
+                "heat_metadata_server_url": layout.url("heat-cfn"),
+                "heat_waitcondition_server_url": f"{layout.endpoint('heat-cfn')}/waitcondition",
                 "environment_dir": str(paste / "environment.d"),
                 "template_dir": str(paste / "templates"),
                 "plugin_dirs": str(layout.etc / "heat" / "plugins"),

@@ -147,7 +147,7 @@ def _relocate(layout: Layout, ready: Ready) -> None:
         for database, table, column in PATHS:
             _replace(layout, database, table, column, f"{ready.home}/", f"{layout.home}/")
     if ready.port_base != layout.settings.port_base:
-        for service in (*catalogue.SERVICES.values(), catalogue.PRODUCT):
+        for service in catalogue.everything().values():
             old = f"http://127.0.0.1:{ready.port_base + service.port_offset}"
             _replace(layout, "keystone", "endpoint", "url", old, layout.url(service.name))
     Ready(str(layout.home), layout.settings.port_base, ready.services).save(layout.state)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from devcloud import logs
+from devcloud import catalogue, logs
 from devcloud.errors import DevcloudError
 from devcloud.layout import Layout
 from devcloud.process import POLL_SECONDS, Recorded, stop
@@ -52,6 +52,7 @@ def environment(layout: Layout, base: Mapping[str, str]) -> dict[str, str]:
     return kept | {
         "PATH": f"{layout.venv / 'bin'}:{base.get('PATH', os.defpath)}",
         "PYTHONPATH": str(layout.plugins),
+        "DEVCLOUD_HOME": str(layout.home),
         # Entry points are looked up in a cache, which belongs to this home.
         "XDG_CACHE_HOME": str(layout.home / "cache"),
         # One arena for all threads keeps a service at about 150 MB.
@@ -104,7 +105,7 @@ class Supervisor:
         """
         missing = [name for name in services if not self.running(name)]
         for name in missing:
-            self._check_port(name)
+            self._check_ports(name)
         names = [*missing, SEED] if seed else missing
         started: dict[str, Recorded] = {}
         self._seeded.unlink(missing_ok=True)
@@ -133,6 +134,10 @@ class Supervisor:
             environment(self._layout, os.environ),
             logs.files(self._layout, name)[0],
         )
+
+    def _check_ports(self, name: str) -> None:
+        for api in catalogue.apis(name):
+            self._check_port(api.name)
 
     def _check_port(self, name: str) -> None:
         port = self._layout.port(name)

@@ -9,23 +9,14 @@ from typing import Any
 from nova import context as nova_context
 from nova import exception, objects
 from nova.compute import power_state
-from nova.conf import CONF
 from nova.virt import fake
 from oslo_log import log
 
 from devcloud.faults import FaultFile
+from devcloud.inside import home
 from devcloud.inside.node import Node
-from devcloud.layout import Layout
 
 LOG = log.getLogger(__name__)
-
-
-def _layout() -> Layout:
-    home = Path(CONF.state_path).parent.parent
-    layout = Layout.load(home)
-    if layout is None:
-        raise RuntimeError(f"{home} holds no devcloud")
-    return layout
 
 
 class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
@@ -38,7 +29,7 @@ class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
     def __init__(self, virtapi: Any, read_only: bool = False) -> None:
         """Find the devcloud that this compute service belongs to."""
         super().__init__(virtapi, read_only)
-        layout = _layout()
+        layout = home.current()
         self._faults = FaultFile(layout.faults)
         self._boot_seconds = layout.settings.boot_seconds
         self._nodes_folder = layout.state / "nova" / "nodes"

@@ -115,10 +115,12 @@ def _identity(admin: Any, layout: Layout) -> None:
         for role in granted:
             identity.assign_project_role_to_user(projects[project], account, roles[role])
 
-    for service in (*(catalogue.SERVICES[name] for name in layout.services), catalogue.PRODUCT):
-        if service.name != "keystone":
-            user(service.name, "service", "admin", "service")
-        _endpoints(identity, layout, service)
+    for name in (*layout.services, catalogue.PRODUCT.name):
+        if name != "keystone":
+            user(name, "service", "admin", "service")
+    for api in [api for name in layout.services for api in catalogue.apis(name)]:
+        _endpoints(identity, layout, api)
+    _endpoints(identity, layout, catalogue.PRODUCT)
     for cloud in credentials.TENANT_CLOUDS.values():
         extra = MEMBER_EXTRAS if cloud.role == "member" else ()
         user(cloud.user, cloud.project, cloud.role, *extra)

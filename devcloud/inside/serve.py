@@ -17,12 +17,13 @@ from devcloud.faults import FaultFile
 from devcloud.layout import Layout
 
 THREADS = 16
+FINISH_SECONDS = 5.0
 
 
 def main() -> NoReturn:
     """Serve until SIGTERM."""
     service, home = sys.argv[1:3]
-    signal.signal(signal.SIGTERM, lambda *_: _leave(0))
+    signal.signal(signal.SIGTERM, lambda *_: _terminate(service))
     try:
         layout = Layout.load(Path(home))
         if layout is None:
@@ -36,7 +37,7 @@ def main() -> NoReturn:
         # Projects read the command line when they load their configuration.
         sys.argv = [service]
         app = importlib.import_module(f"devcloud.inside.apps.{service}")
-        _listen(service, app.build(layout), layout)
+        _serve(app.build(layout), layout)
     except BaseException:  # noqa: BLE001 - the threads of the back end would keep us alive
         traceback.print_exc()
         _leave(1)
@@ -54,23 +55,43 @@ def _select_threads(service: str) -> None:
         backend.init_backend(backend.BackendType.THREADING)
 
 
-def _listen(service: str, application: Any, layout: Layout) -> None:
+def _serve(applications: dict[str, Any], layout: Layout) -> None:
+    """Listen for all applications; the last one, and with it this call, runs for ever."""
     from waitress.server import create_server
 
     from devcloud.inside.middleware import FaultMiddleware
 
-    server = create_server(
-        FaultMiddleware(application, service, FaultFile(layout.faults)),
-        host="127.0.0.1",
-        port=layout.port(service),
-        threads=THREADS,
-        ident=None,
-        channel_timeout=600,
-        max_request_body_size=16 << 30,
-        clear_untrusted_proxy_headers=False,
-    )
-    print(f"{service} listens on port {layout.port(service)}", flush=True)
-    server.run()
+    faults = FaultFile(layout.faults)
+    servers = []
+    for service, application in applications.items():
+        server = create_server(
+            FaultMiddleware(application, service, faults),
+            # Several servers in one process must not watch each other's sockets.
+            map={},
+            host="127.0.0.1",
+            port=layout.port(service),
+            threads=THREADS,
+            ident=None,
+            channel_timeout=600,
+            max_request_body_size=16 << 30,
+            clear_untrusted_proxy_headers=False,
+        )
+        print(f"{service} listens on port {layout.port(service)}", flush=True)
+        servers.append(server)
+    for server in servers[1:]:
+        threading.Thread(target=server.run, daemon=True).start()
+    servers[0].run()
+
+
+def _terminate(service: str) -> NoReturn:
+    """Give the back end a moment to finish, then go."""
+    module = sys.modules.get(f"devcloud.inside.apps.{service}")
+    stop = getattr(module, "stop", None)
+    if stop:
+        finishing = threading.Thread(target=stop, daemon=True)
+        finishing.start()
+        finishing.join(FINISH_SECONDS)
+    _leave(0)
 
 
 def _leave(code: int) -> NoReturn:

@@ -7,7 +7,7 @@ from devcloud.inside import sqlite
 from devcloud.layout import Layout
 
 
-def build(layout: Layout) -> Any:
+def build(layout: Layout) -> dict[str, Any]:
     """Return the application, on a migrated database."""
     os.environ["OS_GLANCE_CONFIG_DIR"] = str(layout.etc / "glance")
     for folder in ("store", "staging", "tasks"):
@@ -17,7 +17,7 @@ def build(layout: Layout) -> Any:
         _migrate(str(layout.etc / "glance" / "glance-api.conf"))
     from glance.wsgi.api import application
 
-    return application
+    return {"glance": application}
 
 
 def _migrate(conf_file: str) -> None:

@@ -1,4 +1,4 @@
-"""Heat: the API and the engine."""
+"""Heat: both APIs and the engine."""
 
 import sys
 from typing import Any
@@ -9,8 +9,8 @@ from devcloud.layout import Layout
 _back_end: list[Any] = []
 
 
-def build(layout: Layout) -> Any:
-    """Return the application; the engine listens by then."""
+def build(layout: Layout) -> dict[str, Any]:
+    """Return the applications; the engine listens by then."""
     sys.argv = ["heat-api", "--config-file", str(layout.etc / "heat" / "heat.conf")]
     from heat.wsgi.api import application
 
@@ -31,4 +31,10 @@ def build(layout: Layout) -> Any:
     engine = service.EngineService(cfg.CONF.host, api.ENGINE_TOPIC)
     engine.start()
     _back_end.append(engine)
-    return application
+    return {"heat": application, "heat-cfn": config.load_paste_app("heat-api-cfn")}
+
+
+def stop() -> None:
+    """Let the resources that are being worked on get to a state worth recording."""
+    for engine in _back_end:
+        engine.stop()

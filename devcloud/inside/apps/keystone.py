@@ -11,7 +11,7 @@ from devcloud.layout import Layout
 from devcloud.options import PASSWORD
 
 
-def build(layout: Layout) -> Any:
+def build(layout: Layout) -> dict[str, Any]:
     """Return the application, on a bootstrapped database."""
     conf_file = str(layout.etc / "keystone" / "keystone.conf")
     os.environ["OS_KEYSTONE_CONFIG_FILES"] = conf_file
@@ -22,7 +22,7 @@ def build(layout: Layout) -> Any:
 
     if fresh:
         _bootstrap(layout)
-    return application
+    return {"keystone": application}
 
 
 def _create(layout: Layout, conf_file: str) -> None:

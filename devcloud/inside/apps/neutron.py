@@ -10,7 +10,7 @@ from devcloud.inside import sqlite
 from devcloud.layout import Layout
 
 
-def build(layout: Layout) -> Any:
+def build(layout: Layout) -> dict[str, Any]:
     """Return the application, on a database of the newest schema."""
     os.environ["OS_NEUTRON_CONFIG_DIR"] = str(layout.etc / "neutron")
     (layout.state / "neutron").mkdir(parents=True, exist_ok=True)
@@ -19,7 +19,7 @@ def build(layout: Layout) -> Any:
         _create(layout.database("neutron"))
     from neutron.wsgi.api import application
 
-    return application
+    return {"neutron": application}
 
 
 def _create(database: Path) -> None:

@@ -12,7 +12,7 @@ KEYSTONE_SECONDS = 120.0
 _back_end: list[Any] = []
 
 
-def build(layout: Layout) -> Any:
+def build(layout: Layout) -> dict[str, Any]:
     """Return the application; the compute host is up and mapped by then."""
     conf_file = str(layout.etc / "nova" / "nova.conf")
     # The first file is the paste configuration, whatever [wsgi]api_paste_config says.
@@ -33,7 +33,7 @@ def build(layout: Layout) -> Any:
         _create(layout)
     _wait_for_placement(layout)
     _start_back_end()
-    return wsgi_app.init_application("osapi_compute", "nova-api")
+    return {"nova": wsgi_app.init_application("osapi_compute", "nova-api")}
 
 
 def _create(layout: Layout) -> None:
