@@ -1,5 +1,6 @@
 """The list of steps: what is done, what is at work, and how long each has taken."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -89,6 +90,10 @@ class Board:
         self.update(step, State.WORKING)
         try:
             yield step
+        except asyncio.CancelledError:
+            # Something else failed, and its line says so.
+            self.update(step, State.WARNED, "stopped")
+            raise
         except BaseException:
             self.update(step, State.FAILED)
             raise

@@ -36,7 +36,6 @@ class Journey:
         Raises:
             QuickstartError: Something is in the way.
         """
-        self._require_ports()
         titles = ("OpenStack", "Temporal", "Jeroboam's API", "Jeroboam's worker")
         openstack, temporal, api, worker = map(self._board.add, titles)
         template = self._board.add("Cluster template")
@@ -48,8 +47,12 @@ class Journey:
         with self._board.working(cluster):
             return await demo.ensure_cluster(cluster, new=self._options.new)
 
-    def _require_ports(self) -> None:
-        """Look at all ports before anything is started."""
+    def require_ports(self) -> None:
+        """Look at all ports before anything is started.
+
+        Raises:
+            QuickstartError: Somebody else listens on one of them.
+        """
         layout = self._layout
         ours = [
             (layout.temporal_port, "the Temporal server"),

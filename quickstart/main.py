@@ -52,9 +52,18 @@ async def _live(options: Options, console: Console) -> int:
     left_over = supervisor.stop_left_over()
     if left_over:
         console.print(f"Stopped what an earlier quickstart had left: {', '.join(left_over)}.")
+    board = Board(started=float(os.environ.get(STARTED) or time.time()))
+    journey = Journey(options, board, supervisor, cloud)
+    journey.require_ports()
     interruption = _interruption()
     try:
-        return await _run(options, console, supervisor, cloud, interruption)
+        with showing(board, console):
+            guards = (supervisor.watch(), _until(interruption))
+            outcome = await guarded(journey.travel(), *guards)
+        console.print(summary.of(outcome, options.layout, board.elapsed), soft_wrap=True)
+        if not options.once:
+            console.print("\nEverything stays up until Ctrl-C.")
+            await guarded(_stay(interruption), supervisor.watch(), cloud.watch())
     except Interrupted:
         console.print("Interrupted.")
         return EXIT_INTERRUPTED
@@ -65,24 +74,6 @@ async def _live(options: Options, console: Console) -> int:
             stack.callback(cloud.stop)
             stack.callback(supervisor.stop)
         console.print("Everything is stopped. The next run goes on with what is there.")
-
-
-async def _run(
-    options: Options,
-    console: Console,
-    supervisor: Supervisor,
-    cloud: QuickstartCloud,
-    interruption: asyncio.Event,
-) -> int:
-    board = Board(started=float(os.environ.get(STARTED) or time.time()))
-    guards = (supervisor.watch, cloud.watch)
-    with showing(board, console):
-        journey = Journey(options, board, supervisor, cloud).travel()
-        outcome = await guarded(journey, supervisor.watch(), _until(interruption))
-    console.print(summary.of(outcome, options.layout, board.elapsed), soft_wrap=True)
-    if not options.once:
-        console.print("\nEverything stays up until Ctrl-C.")
-        await guarded(_stay(interruption), *(guard() for guard in guards))
     return 0 if outcome.complete else EXIT_FAILURE
 
 

@@ -41,11 +41,9 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         metavar="N",
         help=f"first of the ports, {DEFAULT_PORT_BASE}",
     )
-    parser.add_argument(
-        "--name", type=_name, default="", help="run beside another quickstart, under this name"
-    )
+    parser.add_argument("--name", type=_name, help="run beside another quickstart, under this name")
     given = parser.parse_args(arguments)
-    return Options(Layout(given.name, given.port_base), once=given.once, new=given.new)
+    return Options(Layout(given.name or "", given.port_base), once=given.once, new=given.new)
 
 
 def _port_base(text: str) -> int:

@@ -41,6 +41,8 @@ def main() -> None:
         sys.exit("bootstrap: interrupted; the next run goes on from here.")
     if command:
         os.environ.setdefault("JEROBOAM_QUICKSTART_STARTED", str(started))
+        # The environment is ours, and every start would compile all of its modules anew.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.chdir(CHECKOUT)
         os.execv(PYTHON, [str(PYTHON), *command])  # noqa: S606 - no shell is wanted
 
