@@ -1,5 +1,6 @@
 """The whole application over ASGI on a real SQLite store; only the cloud is made up."""
 
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,8 +84,7 @@ async def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
-    file = tmp_path / "jeroboam.sqlite"
-    file.write_bytes(database.read_bytes())
+    shutil.copy(database, tmp_path / "jeroboam.sqlite")
     settings = Settings(
         state_directory=tmp_path, cloud="testcloud", max_clusters_per_project=3, list_limit=5
     )

@@ -46,7 +46,7 @@ async def apply(service: Service, uuid: str, **fields: Any) -> None:
     await service.store.operations.apply(Transition.model_validate(values | fields))
 
 
-async def test_creating_answers_202_with_the_uuid_alone(service: Service):
+async def test_creating_answers_202_with_the_uuid_alone(service: Service) -> None:
     """The body is the uuid; row, default groups and operation are stored, and it is started."""
     template = await service.template(labels={"a": "1"})
     response = await post(service, template["uuid"], node_count=2)
@@ -69,7 +69,7 @@ async def test_creating_answers_202_with_the_uuid_alone(service: Service):
     assert await service.store.operations.active(uuid) == [operation]
 
 
-async def test_showing_has_all_fields_of_magnum(service: Service):
+async def test_showing_has_all_fields_of_magnum(service: Service) -> None:
     """The fields are Magnum's, with the template's values where the request had none."""
     template = await service.template(
         keypair_id="mykey", flavor_id="m1.small", fixed_network="private", labels={"a": "1"}
@@ -118,7 +118,7 @@ async def test_showing_has_all_fields_of_magnum(service: Service):
     }
 
 
-async def test_the_list_is_shorter_than_the_detail(service: Service):
+async def test_the_list_is_shorter_than_the_detail(service: Service) -> None:
     """The plain list has Magnum's short set of fields, the detailed one all of them."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"])
@@ -135,7 +135,7 @@ async def test_the_list_is_shorter_than_the_detail(service: Service):
 
 
 @pytest.mark.parametrize("version", ["1.1", "1.12", "1.13", "1.14"])
-async def test_the_backend_id_changes_its_name_at_1_13(service: Service, version: str):
+async def test_the_backend_id_changes_its_name_at_1_13(service: Service, version: str) -> None:
     """It is ``stack_id`` up to 1.12 and ``cluster_id`` from 1.13 on, in lists too."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"])
@@ -148,7 +148,7 @@ async def test_the_backend_id_changes_its_name_at_1_13(service: Service, version
         assert absent not in body
 
 
-async def test_the_current_step_is_the_reason_while_it_runs(service: Service):
+async def test_the_current_step_is_the_reason_while_it_runs(service: Service) -> None:
     """The reason of a cluster in progress is the step, its attempt and the newest note."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"])
@@ -166,7 +166,7 @@ async def test_the_current_step_is_the_reason_while_it_runs(service: Service):
     )
 
 
-async def test_a_finished_cluster_shows_what_the_driver_reported(service: Service):
+async def test_a_finished_cluster_shows_what_the_driver_reported(service: Service) -> None:
     """Addresses, versions and counts come from the outputs and the groups."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"], node_count=2)
@@ -197,7 +197,7 @@ async def test_a_finished_cluster_shows_what_the_driver_reported(service: Servic
     assert group["status"] == "CREATE_COMPLETE"
 
 
-async def test_a_failed_cluster_shows_its_faults(service: Service):
+async def test_a_failed_cluster_shows_its_faults(service: Service) -> None:
     """Only a failed cluster has faults: why its groups and resources failed."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"])
@@ -251,7 +251,7 @@ async def test_a_failed_cluster_shows_its_faults(service: Service):
 )
 async def test_what_cannot_work_is_refused_before_the_202(
     service: Service, attributes: dict[str, Any], status: int, message: str
-):
+) -> None:
     """Each mistake is refused with its own code; nothing is stored or started."""
     template = await service.template()
     response = await post(service, template["uuid"], **attributes)
@@ -263,7 +263,7 @@ async def test_what_cannot_work_is_refused_before_the_202(
     assert service.operations.started == []
 
 
-async def test_what_magnum_ignores_is_ignored(service: Service):
+async def test_what_magnum_ignores_is_ignored(service: Service) -> None:
     """A status in the request is accepted and has no effect; nulls mean the defaults."""
     template = await service.template()
     uuid = await service.cluster(
@@ -284,7 +284,7 @@ async def test_what_magnum_ignores_is_ignored(service: Service):
     assert body["name"].endswith("-cluster")
 
 
-async def test_several_masters_need_a_load_balancer(service: Service):
+async def test_several_masters_need_a_load_balancer(service: Service) -> None:
     """Three masters are fine with the load balancer of the template or the request."""
     template = await service.template(master_lb_enabled=True)
     uuid = await service.cluster(template["uuid"], master_count=3)
@@ -297,7 +297,9 @@ async def test_several_masters_need_a_load_balancer(service: Service):
 
 
 @pytest.mark.parametrize(("version", "status"), [("1.9", 400), ("1.10", 202)])
-async def test_zero_nodes_are_allowed_from_1_10(service: Service, version: str, status: int):
+async def test_zero_nodes_are_allowed_from_1_10(
+    service: Service, version: str, status: int
+) -> None:
     """A cluster without workers is accepted from 1.10 on."""
     template = await service.template()
     response = await post(service, template["uuid"], node_count=0, version=version)
@@ -305,12 +307,14 @@ async def test_zero_nodes_are_allowed_from_1_10(service: Service, version: str, 
 
 
 @pytest.mark.parametrize(("version", "status"), [("1.9", 400), ("1.10", 404)])
-async def test_an_unknown_template_is_400_before_1_10(service: Service, version: str, status: int):
+async def test_an_unknown_template_is_400_before_1_10(
+    service: Service, version: str, status: int
+) -> None:
     """The code for a template that does not exist changed at 1.10."""
     assert (await post(service, "absent", version=version)).status_code == status
 
 
-async def test_another_project_s_template_does_not_exist(service: Service):
+async def test_another_project_s_template_does_not_exist(service: Service) -> None:
     """A template that the caller cannot see is as one that is not there, for admins too."""
     template = await service.template(token="stranger-token")
     assert (await post(service, template["uuid"])).status_code == 404
@@ -323,14 +327,14 @@ async def test_another_project_s_template_does_not_exist(service: Service):
     assert response.status_code == 404
 
 
-async def test_a_hidden_template_makes_no_clusters_for_tenants(service: Service):
+async def test_a_hidden_template_makes_no_clusters_for_tenants(service: Service) -> None:
     """Only an administrator may use a hidden template."""
     template = await service.template(token="admin-token", hidden=True)
     assert (await post(service, template["uuid"])).status_code == 403
     await service.cluster(template["uuid"], token="admin-token")
 
 
-async def test_labels_replace_or_merge(service: Service):
+async def test_labels_replace_or_merge(service: Service) -> None:
     """Labels of the request replace the template's, unless merging is asked for."""
     template = await service.template(labels={"a": "1", "b": "2"})
     cases: list[tuple[dict[str, Any], dict[str, str]]] = [
@@ -343,7 +347,7 @@ async def test_labels_replace_or_merge(service: Service):
         assert (await show(service, uuid))["labels"] == expected
 
 
-async def test_the_quota_is_403_and_counts_per_project(service: Service):
+async def test_the_quota_is_403_and_counts_per_project(service: Service) -> None:
     """One project's clusters do not count against another's quota of three."""
     template = await service.template(token="admin-token", public=True)
     for _ in range(3):
@@ -354,7 +358,7 @@ async def test_the_quota_is_403_and_counts_per_project(service: Service):
     await service.cluster(template["uuid"], token="stranger-token")
 
 
-async def test_a_trust_is_made_only_for_drivers_that_use_the_cloud(service: Service):
+async def test_a_trust_is_made_only_for_drivers_that_use_the_cloud(service: Service) -> None:
     """The cluster carries the trust of its creator if its driver needs one."""
     twin = await service.template(image_id="twin-image", driver="first_twin")
     uuid = await service.cluster(twin["uuid"])
@@ -366,7 +370,7 @@ async def test_a_trust_is_made_only_for_drivers_that_use_the_cloud(service: Serv
 
 async def test_the_trust_goes_when_the_cluster_is_not_stored(
     service: Service, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """A request that fails after the trust was made leaves no trust behind."""
     twin = await service.template(image_id="twin-image", driver="first_twin")
 
@@ -378,7 +382,7 @@ async def test_the_trust_goes_when_the_cluster_is_not_stored(
     assert (service.trusts.made, service.trusts.alive) == (1, set())
 
 
-async def test_a_start_that_fails_does_not_lose_the_cluster(service: Service):
+async def test_a_start_that_fails_does_not_lose_the_cluster(service: Service) -> None:
     """The stored operation is the promise: the answer is 202 and the reconciler starts it."""
     template = await service.template()
     service.operations.error = RuntimeError("the engine has a defect")
@@ -387,7 +391,7 @@ async def test_a_start_that_fails_does_not_lose_the_cluster(service: Service):
     assert operation.state is OperationState.PENDING
 
 
-async def test_a_driver_with_a_defect_is_500_and_gives_nothing_away(service: Service):
+async def test_a_driver_with_a_defect_is_500_and_gives_nothing_away(service: Service) -> None:
     """A driver that raises something else than its contract says is the operator's problem."""
     template = await service.template(coe="swarm", network_driver="docker")
     response = await post(service, template["uuid"])
@@ -396,7 +400,7 @@ async def test_a_driver_with_a_defect_is_500_and_gives_nothing_away(service: Ser
     assert "secret-in-a-defect" not in response.text
 
 
-async def test_deleting_answers_204_by_uuid_and_by_name(service: Service):
+async def test_deleting_answers_204_by_uuid_and_by_name(service: Service) -> None:
     """A delete is accepted at once, and again while it runs."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"])
@@ -408,7 +412,7 @@ async def test_deleting_answers_204_by_uuid_and_by_name(service: Service):
     assert (await service.call("DELETE", "/v1/clusters/absent")).status_code == 404
 
 
-async def test_projects_do_not_see_each_other_s_clusters(service: Service):
+async def test_projects_do_not_see_each_other_s_clusters(service: Service) -> None:
     """Another project's cluster and its groups are 404; a colleague and an admin see them."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"])
@@ -425,7 +429,7 @@ async def test_projects_do_not_see_each_other_s_clusters(service: Service):
     assert service.operations.deleted == []
 
 
-async def test_roles_are_respected(service: Service):
+async def test_roles_are_respected(service: Service) -> None:
     """Readers cannot create or delete, guests cannot even read; the rule is named."""
     template = await service.template()
     uuid = await service.cluster(template["uuid"])
@@ -444,7 +448,7 @@ async def test_roles_are_respected(service: Service):
         assert (await service.call("GET", path, token="nobody-token")).status_code == 403
 
 
-async def test_an_administrator_sees_all_projects(service: Service):
+async def test_an_administrator_sees_all_projects(service: Service) -> None:
     """An admin's lists have every project's clusters, as in Magnum."""
     await service.cluster((await service.template())["uuid"])
     foreign = await service.template(token="stranger-token")
@@ -453,7 +457,7 @@ async def test_an_administrator_sees_all_projects(service: Service):
     assert len(listed.json()["clusters"]) == 2
 
 
-async def test_an_ambiguous_name_is_a_conflict(service: Service):
+async def test_an_ambiguous_name_is_a_conflict(service: Service) -> None:
     """Names are not unique; the uuid is asked for."""
     template = await service.template()
     await service.cluster(template["uuid"])
@@ -462,7 +466,7 @@ async def test_an_ambiguous_name_is_a_conflict(service: Service):
         assert (await service.call(method, "/v1/clusters/mine")).status_code == 409
 
 
-async def test_node_groups_are_listed_and_shown(service: Service):
+async def test_node_groups_are_listed_and_shown(service: Service) -> None:
     """The list is short and can be narrowed to a role; one group has all fields."""
     template = await service.template(labels={"a": "1"})
     uuid = await service.cluster(template["uuid"], labels={"min_node_count": "1"})
@@ -482,7 +486,7 @@ async def test_node_groups_are_listed_and_shown(service: Service):
     assert (await service.call("GET", f"{path}/absent")).status_code == 404
 
 
-async def test_services_are_for_administrators(service: Service):
+async def test_services_are_for_administrators(service: Service) -> None:
     """The list has one row per worker process, up while its heartbeat is young."""
     await service.store.services.heartbeat("host-1", "magnum-conductor")
     (row,) = (await service.call("GET", "/v1/mservices", token="admin-token")).json()["mservices"]
@@ -492,7 +496,7 @@ async def test_services_are_for_administrators(service: Service):
     assert (await service.call("GET", "/v1/mservices")).status_code == 403
 
 
-async def test_bookmark_links_work(service: Service):
+async def test_bookmark_links_work(service: Service) -> None:
     """A path without the version leads to version 1, as the bookmark links need."""
     uuid = await service.cluster((await service.template())["uuid"])
     for path in (f"/clusters/{uuid}", f"/clusters/{uuid}/", f"/v1/clusters/{uuid}/"):

@@ -28,7 +28,7 @@ async def three(service: Service) -> list[str]:
         ("role=worker", 'Unknown argument: "role"'),
     ],
 )
-async def test_bad_arguments_are_400(service: Service, path: str, query: str, message: str):
+async def test_bad_arguments_are_400(service: Service, path: str, query: str, message: str) -> None:
     """Each bad argument is told in Magnum's words."""
     response = await service.call("GET", f"{path}?{query}")
     assert response.status_code == 400
@@ -36,7 +36,7 @@ async def test_bad_arguments_are_400(service: Service, path: str, query: str, me
 
 
 @pytest.mark.parametrize("path", [*LISTS, "/v1/clusters"])
-async def test_an_unknown_marker_is_404(service: Service, path: str):
+async def test_an_unknown_marker_is_404(service: Service, path: str) -> None:
     """A marker must be one of the list."""
     response = await service.call("GET", f"{path}?marker={new_uuid()}")
     assert response.status_code == 404
@@ -46,12 +46,12 @@ async def test_an_unknown_marker_is_404(service: Service, path: str):
     "path",
     ["/v1/clusters/x?y=1", "/v1/clustertemplates/x?y=1", "/v1/mservices?y=1"],
 )
-async def test_single_resources_have_no_arguments(service: Service, path: str):
+async def test_single_resources_have_no_arguments(service: Service, path: str) -> None:
     """Unknown arguments are refused on all routes."""
     assert (await service.call("GET", path)).status_code == 400
 
 
-async def test_lists_sort_and_page(service: Service):
+async def test_lists_sort_and_page(service: Service) -> None:
     """Following ``next`` from page to page visits everything once, in order."""
     uuids = await three(service)
     visited: list[str] = []
@@ -66,7 +66,7 @@ async def test_lists_sort_and_page(service: Service):
     assert visited == ["c", "b", "a"]
 
 
-async def test_the_order_is_that_of_creation_by_default(service: Service):
+async def test_the_order_is_that_of_creation_by_default(service: Service) -> None:
     """Without arguments the oldest comes first and there is no next page."""
     uuids = await three(service)
     page = (await service.call("GET", "/v1/clustertemplates")).json()
@@ -74,7 +74,7 @@ async def test_the_order_is_that_of_creation_by_default(service: Service):
     assert page.keys() == {"clustertemplates"}
 
 
-async def test_a_full_page_has_a_next_link_even_when_it_is_the_last(service: Service):
+async def test_a_full_page_has_a_next_link_even_when_it_is_the_last(service: Service) -> None:
     """As in Magnum, ``next`` means a full page; the page behind it may be empty."""
     await three(service)
     page = (await service.call("GET", "/v1/clustertemplates?limit=3")).json()
@@ -82,7 +82,7 @@ async def test_a_full_page_has_a_next_link_even_when_it_is_the_last(service: Ser
     assert last == {"clustertemplates": []}
 
 
-async def test_the_operator_s_limit_wins(service: Service):
+async def test_the_operator_s_limit_wins(service: Service) -> None:
     """No page is longer than the operator allows, whatever the client asks for."""
     for number in range(6):
         await service.template(name=f"t{number}")
@@ -92,7 +92,7 @@ async def test_the_operator_s_limit_wins(service: Service):
         assert "limit=5" in page["next"]
 
 
-async def test_details_page_within_the_details(service: Service):
+async def test_details_page_within_the_details(service: Service) -> None:
     """The next page of a detailed list is detailed, and the role of node groups is kept."""
     template = await service.template()
     for name in ("one", "two"):

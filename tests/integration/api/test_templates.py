@@ -23,7 +23,7 @@ async def patched(
     )
 
 
-async def test_creating_answers_201_with_the_whole_template(service: Service):
+async def test_creating_answers_201_with_the_whole_template(service: Service) -> None:
     """The answer has a Location, and all fields, those that were resolved too."""
     body = {
         "coe": "kubernetes",
@@ -91,31 +91,31 @@ async def test_creating_answers_201_with_the_whole_template(service: Service):
 )
 async def test_what_cannot_work_is_refused(
     service: Service, attributes: dict[str, Any], status: int, message: str
-):
+) -> None:
     """Each mistake is refused with its own code and a message that says what is wrong."""
     answered, detail = await refused(service, **attributes)
     assert (answered, message in detail) == (status, True), detail
 
 
-async def test_an_image_of_the_old_style_works(service: Service):
+async def test_an_image_of_the_old_style_works(service: Service) -> None:
     """The property ``os_distro`` still says the distribution."""
     assert (await service.template(image_id="old-style-image"))["cluster_distro"] == "fake"
 
 
-async def test_two_drivers_for_one_image_are_told_apart(service: Service):
+async def test_two_drivers_for_one_image_are_told_apart(service: Service) -> None:
     """The template's driver or the image's property chooses between drivers that both fit."""
     named = await service.template(image_id="twin-image", driver="first_twin")
     assert named["driver"] == "first_twin"
     assert (await service.template(image_id="chosen-twin-image"))["driver"] == "second_twin"
 
 
-async def test_a_cloud_that_does_not_answer_is_503(service: Service):
+async def test_a_cloud_that_does_not_answer_is_503(service: Service) -> None:
     """The user learns that the cloud is at fault, not the request."""
     service.cloud.down = True
     assert (await refused(service))[0] == 503
 
 
-async def test_readers_cannot_write_and_guests_cannot_read(service: Service):
+async def test_readers_cannot_write_and_guests_cannot_read(service: Service) -> None:
     """Policy decides by role, and the answer names the rule."""
     template = await service.template()
     path = f"/v1/clustertemplates/{template['uuid']}"
@@ -135,7 +135,7 @@ async def test_readers_cannot_write_and_guests_cannot_read(service: Service):
     assert listed.status_code == 403
 
 
-async def test_projects_do_not_see_each_other(service: Service):
+async def test_projects_do_not_see_each_other(service: Service) -> None:
     """Another project's template is 404 for reading, changing and deleting; admins see it."""
     template = await service.template()
     path = f"/v1/clustertemplates/{template['uuid']}"
@@ -148,7 +148,7 @@ async def test_projects_do_not_see_each_other(service: Service):
     assert (await service.call("GET", path, token="admin-token")).status_code == 200
 
 
-async def test_public_templates_are_for_all_and_changed_by_none(service: Service):
+async def test_public_templates_are_for_all_and_changed_by_none(service: Service) -> None:
     """Other projects read a public template and cannot change it."""
     template = await service.template(token="admin-token", public=True)
     path = f"/v1/clustertemplates/{template['uuid']}"
@@ -163,7 +163,7 @@ async def test_public_templates_are_for_all_and_changed_by_none(service: Service
     assert (await service.call("DELETE", path, token="stranger-token")).status_code == 403
 
 
-async def test_hidden_templates_are_hidden(service: Service):
+async def test_hidden_templates_are_hidden(service: Service) -> None:
     """A hidden template is in no list but the administrator's; its project can still show it."""
     template = await service.template(token="admin-token", hidden=True, public=True)
     path = f"/v1/clustertemplates/{template['uuid']}"
@@ -174,7 +174,7 @@ async def test_hidden_templates_are_hidden(service: Service):
         assert len(listed.json()["clustertemplates"]) == count
 
 
-async def test_patching_answers_200_with_the_changed_template(service: Service):
+async def test_patching_answers_200_with_the_changed_template(service: Service) -> None:
     """Strings, numbers, labels and booleans change; the time of change is set."""
     template = await service.template(labels={"a": "1"})
     response = await patched(
@@ -216,7 +216,7 @@ async def test_patching_answers_200_with_the_changed_template(service: Service):
 )
 async def test_patches_that_cannot_work_are_refused(
     service: Service, patch: dict[str, Any], message: str
-):
+) -> None:
     """A wrong patch is 400 and changes nothing."""
     template = await service.template()
     response = await patched(service, template["uuid"], patch)
@@ -226,7 +226,7 @@ async def test_patches_that_cannot_work_are_refused(
     assert shown.json() == template
 
 
-async def test_a_patch_must_be_a_list(service: Service):
+async def test_a_patch_must_be_a_list(service: Service) -> None:
     """A plain object is no patch."""
     template = await service.template()
     response = await service.call(
@@ -235,7 +235,7 @@ async def test_a_patch_must_be_a_list(service: Service):
     assert response.status_code == 400
 
 
-async def test_another_image_selects_the_driver_anew(service: Service):
+async def test_another_image_selects_the_driver_anew(service: Service) -> None:
     """With a new image and driver, distribution and driver follow."""
     template = await service.template()
     response = await patched(
@@ -250,7 +250,7 @@ async def test_another_image_selects_the_driver_anew(service: Service):
     )
 
 
-async def test_only_administrators_publish(service: Service):
+async def test_only_administrators_publish(service: Service) -> None:
     """Changing the public flag needs the rule ``clustertemplate:publish``."""
     template = await service.template()
     publish = {"op": "replace", "path": "/public", "value": "true"}
@@ -259,7 +259,7 @@ async def test_only_administrators_publish(service: Service):
     assert response.json()["public"] is True
 
 
-async def test_a_template_in_use_is_protected(service: Service):
+async def test_a_template_in_use_is_protected(service: Service) -> None:
     """While clusters use it only name, tags and the flags change, and it cannot be deleted."""
     template = await service.template()
     await service.cluster(template["uuid"])
@@ -275,7 +275,7 @@ async def test_a_template_in_use_is_protected(service: Service):
     assert response.status_code == 400
 
 
-async def test_deleting_answers_204_and_it_is_gone(service: Service):
+async def test_deleting_answers_204_and_it_is_gone(service: Service) -> None:
     """A deleted template is not found; neither is one that never was."""
     template = await service.template()
     response = await service.call("DELETE", "/v1/clustertemplates/small")
@@ -285,7 +285,7 @@ async def test_deleting_answers_204_and_it_is_gone(service: Service):
         assert response.status_code == 404
 
 
-async def test_an_ambiguous_name_is_a_conflict(service: Service):
+async def test_an_ambiguous_name_is_a_conflict(service: Service) -> None:
     """Names are not unique; the uuid is asked for."""
     await service.template()
     await service.template()

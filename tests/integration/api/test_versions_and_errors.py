@@ -11,13 +11,13 @@ LONG_NAME = "container-infrastructure-management"
 
 
 @pytest.mark.parametrize("path", ["/", "/v1", "/v1/", "/healthcheck", "/openapi.json"])
-async def test_public_paths_need_no_token(service: Service, path: str):
+async def test_public_paths_need_no_token(service: Service, path: str) -> None:
     """Roots, health and the description of the API are open to all."""
     response = await service.call("GET", path, token=None)
     assert response.status_code == 200
 
 
-async def test_the_root_describes_the_versions(service: Service):
+async def test_the_root_describes_the_versions(service: Service) -> None:
     """Clients discover version 1 and its microversions without a token."""
     (version,) = (await service.call("GET", "/", token=None)).json()["versions"]
     assert version == {
@@ -29,7 +29,7 @@ async def test_the_root_describes_the_versions(service: Service):
     }
 
 
-async def test_version_one_links_all_resources(service: Service):
+async def test_version_one_links_all_resources(service: Service) -> None:
     """The document of version 1 has a pair of links for each of Magnum's resources."""
     document = (await service.call("GET", "/v1/", token=None)).json()
     resources = {key for key in document if key not in {"id", "links", "media_types"}}
@@ -46,7 +46,7 @@ async def test_version_one_links_all_resources(service: Service):
 @pytest.mark.parametrize(("asked", "answered"), [(None, "1.1"), ("1.9", "1.9"), ("latest", "1.14")])
 async def test_answers_say_which_version_they_speak(
     service: Service, asked: str | None, answered: str
-):
+) -> None:
     """The version headers are on every answer of version 1, with the long service name."""
     response = await service.call("GET", "/v1/clusters", version=asked)
     assert response.headers["openstack-api-version"] == f"{LONG_NAME} {answered}"
@@ -56,7 +56,7 @@ async def test_answers_say_which_version_they_speak(
 
 
 @pytest.mark.parametrize("header", ["1.9", "nova 1.9", "container-infra one"])
-async def test_unreadable_versions_are_not_acceptable(service: Service, header: str):
+async def test_unreadable_versions_are_not_acceptable(service: Service, header: str) -> None:
     """A header that cannot be read gives 406 without a code and without version headers."""
     response = await service.call(
         "GET", "/v1/clusters", version=None, headers={"OpenStack-API-Version": header}
@@ -67,7 +67,7 @@ async def test_unreadable_versions_are_not_acceptable(service: Service, header: 
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.15", "2.1"])
-async def test_unsupported_versions_are_told_the_limits(service: Service, version: str):
+async def test_unsupported_versions_are_told_the_limits(service: Service, version: str) -> None:
     """A version out of range gives 406 in the shape of its own that clients look for."""
     response = await service.call("GET", "/v1/clusters", version=version)
     assert response.status_code == 406
@@ -81,7 +81,7 @@ async def test_unsupported_versions_are_told_the_limits(service: Service, versio
 
 
 @pytest.mark.parametrize("path", ["/v1/clusters/x/nodegroups", "/v1/clusters/x/nodegroups/y"])
-async def test_node_groups_begin_at_1_9(service: Service, path: str):
+async def test_node_groups_begin_at_1_9(service: Service, path: str) -> None:
     """Before 1.9 the routes are not acceptable, whether or not the cluster exists."""
     response = await service.call("GET", path, version="1.8")
     assert response.status_code == 406
@@ -100,7 +100,9 @@ async def test_node_groups_begin_at_1_9(service: Service, path: str):
         ("DELETE", "/v1/clusters", 405),
     ],
 )
-async def test_unknown_routes_and_methods(service: Service, method: str, path: str, status: int):
+async def test_unknown_routes_and_methods(
+    service: Service, method: str, path: str, status: int
+) -> None:
     """Unknown routes and methods have an error without code, title and detail."""
     response = await service.call(method, path)
     assert response.status_code == status
@@ -108,7 +110,7 @@ async def test_unknown_routes_and_methods(service: Service, method: str, path: s
     assert (error["code"], error["title"], error["detail"]) == ("", "", "")
 
 
-async def test_errors_of_the_user_have_magnum_s_shape(service: Service):
+async def test_errors_of_the_user_have_magnum_s_shape(service: Service) -> None:
     """A client error has an empty request id, the code, the status, title, detail and links."""
     response = await service.call("GET", "/v1/clusters/absent")
     assert response.status_code == 404
@@ -123,7 +125,7 @@ async def test_errors_of_the_user_have_magnum_s_shape(service: Service):
     assert response.headers["openstack-api-version"] == f"{LONG_NAME} 1.14"
 
 
-async def test_without_a_token_nothing_is_answered(service: Service):
+async def test_without_a_token_nothing_is_answered(service: Service) -> None:
     """A request without a valid token gives 401 on every other route, known or not."""
     for path in ("/v1/clusters", "/v1/nothing", "/clusters", "/v1/quotas"):
         for token in (None, "wrong"):
@@ -134,7 +136,7 @@ async def test_without_a_token_nothing_is_answered(service: Service):
             )
 
 
-async def test_identity_headers_of_the_client_count_for_nothing(service: Service):
+async def test_identity_headers_of_the_client_count_for_nothing(service: Service) -> None:
     """A client cannot make itself another user or an administrator."""
     forged = {
         "X-User-Id": "u6",
@@ -149,7 +151,7 @@ async def test_identity_headers_of_the_client_count_for_nothing(service: Service
     assert response.status_code == 403
 
 
-async def test_request_ids_are_given_and_taken_over(service: Service):
+async def test_request_ids_are_given_and_taken_over(service: Service) -> None:
     """An id of OpenStack's form is kept; anything else is replaced."""
     given = "req-11111111-2222-3333-4444-555555555555"
     for sent, kept in ((given, True), ("mine", False), (f"{given}\tx", False)):
@@ -175,7 +177,7 @@ async def test_request_ids_are_given_and_taken_over(service: Service):
 )
 async def test_bodies_that_are_no_json_object(
     service: Service, content: bytes, content_type: str, status: int, message: str
-):
+) -> None:
     """Bad bodies are the client's errors: not JSON, not an object, another type, too large."""
     response = await service.call(
         "POST", "/v1/clusters", content=content, headers={"Content-Type": content_type}
@@ -184,7 +186,7 @@ async def test_bodies_that_are_no_json_object(
     assert error_of(response)["detail"].startswith(message)
 
 
-async def test_large_bodies_are_refused_without_a_length_too(service: Service):
+async def test_large_bodies_are_refused_without_a_length_too(service: Service) -> None:
     """A body that comes in chunks is counted while it comes."""
 
     async def chunks() -> Any:
@@ -197,7 +199,7 @@ async def test_large_bodies_are_refused_without_a_length_too(service: Service):
     assert response.status_code == 413
 
 
-async def test_a_body_without_a_type_is_json(service: Service):
+async def test_a_body_without_a_type_is_json(service: Service) -> None:
     """Clients that send no Content-Type are understood, as by Magnum."""
     response = await service.call("POST", "/v1/clusters", content=b'{"name": "1"}')
     assert "field/attribute name" in error_of(response)["detail"]
@@ -229,7 +231,7 @@ NOT_SERVED = [
 @pytest.mark.parametrize(("method", "path", "version"), NOT_SERVED)
 async def test_routes_that_are_not_served_say_so(
     service: Service, method: str, path: str, version: str
-):
+) -> None:
     """Magnum's other routes answer 501 with a clear message instead of 404."""
     response = await service.call(method, path, version=version)
     assert response.status_code == 501
@@ -248,14 +250,14 @@ async def test_routes_that_are_not_served_say_so(
 )
 async def test_the_gates_of_routes_that_are_not_served(
     service: Service, method: str, path: str, version: str, status: int
-):
+) -> None:
     """Microversion gates come first, with Magnum's odd codes."""
     assert (await service.call(method, path, version=version)).status_code == status
 
 
 async def test_a_defect_is_answered_and_gives_nothing_away(
     service: Service, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """An unexpected exception becomes 500 with the request id and no detail of it."""
 
     async def defect(*_: object) -> None:
@@ -270,7 +272,7 @@ async def test_a_defect_is_answered_and_gives_nothing_away(
     assert "hunter2" not in response.text
 
 
-async def test_one_log_line_ties_the_request_together(service: Service):
+async def test_one_log_line_ties_the_request_together(service: Service) -> None:
     """The line has the ids of request, project and cluster; never the token."""
     template = await service.template()
     with structlog.testing.capture_logs(
@@ -285,7 +287,7 @@ async def test_one_log_line_ties_the_request_together(service: Service):
     assert "member-token" not in str(lines)
 
 
-async def test_health_says_which_service_fails(service: Service):
+async def test_health_says_which_service_fails(service: Service) -> None:
     """The detailed check names the service that fails, and nothing of the reason."""
     ok = await service.call("GET", "/healthcheck?detailed", token=None)
     assert ok.json() == {"status": "ok", "services": {"database": "ok"}}

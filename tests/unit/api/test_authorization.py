@@ -21,7 +21,7 @@ def authorizer() -> Authorizer:
     return Authorizer()
 
 
-def test_the_names_are_magnum_s():
+def test_the_names_are_magnum_s() -> None:
     """Operators find the rules that they know; a sample of each resource."""
     names = {rule.name for rule in policies.list_rules()}
     assert names >= {
@@ -39,7 +39,7 @@ def test_the_names_are_magnum_s():
     }
 
 
-def test_every_rule_is_documented():
+def test_every_rule_is_documented() -> None:
     """Each rule but the building blocks says what it permits and for which route."""
     documented = [rule for rule in policies.list_rules() if ":" in rule.name]
     assert len(documented) == len({rule.name for rule in documented})
@@ -48,7 +48,7 @@ def test_every_rule_is_documented():
         assert rule.operations[0]["path"].startswith("/v1/")
 
 
-def test_only_the_role_admin_makes_an_administrator(authorizer: Authorizer):
+def test_only_the_role_admin_makes_an_administrator(authorizer: Authorizer) -> None:
     """The rule ``context_is_admin`` decides, on whatever project the token is."""
     assert authorizer.recognise_admin(ADMIN).is_admin
     assert not authorizer.recognise_admin(MEMBER).is_admin
@@ -70,7 +70,7 @@ def test_only_the_role_admin_makes_an_administrator(authorizer: Authorizer):
 )
 def test_who_may_do_what(
     authorizer: Authorizer, rule: str, reader: bool, member: bool, admin: bool
-):
+) -> None:
     """Readers read, members write, administrators publish and see all; guests do nothing."""
     assert authorizer.permits(rule, READER) is reader
     assert authorizer.permits(rule, MEMBER) is member
@@ -78,13 +78,13 @@ def test_who_may_do_what(
     assert not authorizer.permits(rule, GUEST)
 
 
-def test_a_refusal_names_the_rule(authorizer: Authorizer):
+def test_a_refusal_names_the_rule(authorizer: Authorizer) -> None:
     """The user is told which rule to ask the operator about."""
     with pytest.raises(NotAuthorizedError, match="Policy doesn't allow cluster:create to be"):
         authorizer.require("cluster:create", READER)
 
 
-def test_another_project_s_object_needs_an_administrator(authorizer: Authorizer):
+def test_another_project_s_object_needs_an_administrator(authorizer: Authorizer) -> None:
     """The target's project counts, not only the role."""
     stranger = MEMBER.model_copy(update={"project_id": "elsewhere"})
     authorizer.require("clustertemplate:update", MEMBER, TEMPLATE)
@@ -93,7 +93,7 @@ def test_another_project_s_object_needs_an_administrator(authorizer: Authorizer)
         authorizer.require("clustertemplate:update", stranger, TEMPLATE)
 
 
-def test_rules_for_all_projects_bind_administrators_only(authorizer: Authorizer):
+def test_rules_for_all_projects_bind_administrators_only(authorizer: Authorizer) -> None:
     """Who sees one project is not asked for the right to see all."""
     authorizer.require_for_all_projects("cluster:get_all_all_projects", MEMBER)
     authorizer.require_for_all_projects(
@@ -101,7 +101,7 @@ def test_rules_for_all_projects_bind_administrators_only(authorizer: Authorizer)
     )
 
 
-def test_the_operator_s_file_overrides_the_defaults(tmp_path: Path):
+def test_the_operator_s_file_overrides_the_defaults(tmp_path: Path) -> None:
     """A rule in the policy file replaces the default; others stay."""
     file = tmp_path / "policy.yaml"
     file.write_text('"cluster:create": "role:reader"\n')
@@ -110,14 +110,14 @@ def test_the_operator_s_file_overrides_the_defaults(tmp_path: Path):
     assert not authorizer.permits("cluster:delete", READER)
 
 
-def test_a_missing_policy_file_is_a_wrong_setting(tmp_path: Path):
+def test_a_missing_policy_file_is_a_wrong_setting(tmp_path: Path) -> None:
     """A typing error in the file's name must not silently give the defaults."""
     with pytest.raises(ConfigurationError, match="JEROBOAM_POLICY_FILE"):
         Authorizer(tmp_path / "absent.yaml")
 
 
 @pytest.mark.parametrize("text", ["{", "- a list", '"cluster:create": "rule:absent or ("\n'])
-def test_a_broken_policy_file_denies_or_is_a_wrong_setting(tmp_path: Path, text: str):
+def test_a_broken_policy_file_denies_or_is_a_wrong_setting(tmp_path: Path, text: str) -> None:
     """A file that cannot be understood never opens anything."""
     file = tmp_path / "policy.yaml"
     file.write_text(text)

@@ -9,7 +9,9 @@ Labels = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["", "1", "2
 
 
 @given(parent=Labels, own=Labels)
-def test_the_difference_accounts_for_every_label(parent: dict[str, str], own: dict[str, str]):
+def test_the_difference_accounts_for_every_label(
+    parent: dict[str, str], own: dict[str, str]
+) -> None:
     """Each label of either side is equal, overridden, added or skipped, and only one of these."""
     found = labels.difference(parent, own)
     equal = {key for key in own if key in parent and parent[key] == own[key]}
@@ -22,7 +24,9 @@ def test_the_difference_accounts_for_every_label(parent: dict[str, str], own: di
 
 
 @given(parent=Labels, own=Labels)
-def test_the_parent_can_be_told_from_the_difference(parent: dict[str, str], own: dict[str, str]):
+def test_the_parent_can_be_told_from_the_difference(
+    parent: dict[str, str], own: dict[str, str]
+) -> None:
     """The cluster's labels with the difference give the template's labels back."""
     found = labels.difference(parent, own)
     kept = {key: value for key, value in own.items() if key not in found.added}
@@ -30,7 +34,7 @@ def test_the_parent_can_be_told_from_the_difference(parent: dict[str, str], own:
 
 
 @given(parent=Labels, own=Labels)
-def test_merging_skips_nothing(parent: dict[str, str], own: dict[str, str]):
+def test_merging_skips_nothing(parent: dict[str, str], own: dict[str, str]) -> None:
     """Merged labels hold all of the template's keys, and the cluster's own values win."""
     merged = labels.inherit(parent, own, merge=True)
     assert labels.difference(parent, merged).skipped == {}
@@ -38,7 +42,7 @@ def test_merging_skips_nothing(parent: dict[str, str], own: dict[str, str]):
 
 
 @given(parent=Labels)
-def test_no_labels_means_the_template_s(parent: dict[str, str]):
+def test_no_labels_means_the_template_s(parent: dict[str, str]) -> None:
     """Who names no labels gets those of the template, merging or not."""
     for own in (None, {}):
         for merge in (True, False):
@@ -46,6 +50,6 @@ def test_no_labels_means_the_template_s(parent: dict[str, str]):
 
 
 @given(parent=Labels, own=Labels.filter(bool))
-def test_without_merging_one_s_own_replace_all(parent: dict[str, str], own: dict[str, str]):
+def test_without_merging_one_s_own_replace_all(parent: dict[str, str], own: dict[str, str]) -> None:
     """Unmerged labels are those of the request alone."""
     assert labels.inherit(parent, own, merge=False) == own

@@ -32,7 +32,7 @@ class Clock:
         return self.now
 
 
-def test_the_cache_forgets_after_its_lifetime():
+def test_the_cache_forgets_after_its_lifetime() -> None:
     """A validation is believed for the lifetime and not a moment longer."""
     clock = Clock()
     cache = TokenCache(60, clock=clock)
@@ -43,7 +43,7 @@ def test_the_cache_forgets_after_its_lifetime():
     assert cache.get("k") is None
 
 
-def test_the_cache_is_bounded():
+def test_the_cache_is_bounded() -> None:
     """When it is full, the entry that was unused for longest goes."""
     cache = TokenCache(60, capacity=2)
     cache.set("a", b"1")
@@ -53,20 +53,20 @@ def test_the_cache_is_bounded():
     assert (cache.get("a"), cache.get("b"), cache.get("c")) == (b"1", None, b"3")
 
 
-def test_a_lifetime_of_zero_caches_nothing():
+def test_a_lifetime_of_zero_caches_nothing() -> None:
     """An operator can turn the cache off."""
     cache = TokenCache(0)
     cache.set("a", b"1")
     assert cache.get("a") is None
 
 
-def test_generated_names_are_valid_names():
+def test_generated_names_are_valid_names() -> None:
     """A generated name is a Greek letter, a number and the kind."""
     for _ in range(50):
         assert re.fullmatch(r"[a-z]+-([1-9]|1\d|2[0-4])-cluster", names.generate("cluster"))
 
 
-def test_the_title_is_the_first_sentence():
+def test_the_title_is_the_first_sentence() -> None:
     """The title ends at the first full stop, but not at one within a name."""
     body = errors.error_body(400, "Unable to find flavor m1.small. Choose another.")
     assert body["errors"] == [
@@ -81,7 +81,7 @@ def test_the_title_is_the_first_sentence():
     ]
 
 
-def test_every_error_class_has_a_status():
+def test_every_error_class_has_a_status() -> None:
     """Each of the product's errors maps to a status; none to success."""
     classes = [
         kind
@@ -112,7 +112,7 @@ def note(step: str, message: str, attempt: int = 1, age: int = 0) -> StepNote:
     return StepNote(operation_id="o", step=step, attempt=attempt, message=message, noted_at=at)
 
 
-def test_progress_names_the_step_the_attempt_and_the_newest_note():
+def test_progress_names_the_step_the_attempt_and_the_newest_note() -> None:
     """The sentence is about the running step; notes of finished steps do not count."""
     running = operation(
         OperationState.RUNNING,
@@ -137,12 +137,12 @@ def test_progress_names_the_step_the_attempt_and_the_newest_note():
         (OperationState.COMPENSATING, "create: undoing, Wait"),
     ],
 )
-def test_progress_without_notes(state: OperationState, expected: str):
+def test_progress_without_notes(state: OperationState, expected: str) -> None:
     """Without a note the state and the step are told."""
     assert progress.sentence(operation(state, ("Wait", StepState.RUNNING)), []) == expected
 
 
-def test_progress_between_two_steps_tells_the_newest_note():
+def test_progress_between_two_steps_tells_the_newest_note() -> None:
     """When no step is marked as running, the newest note says where it was."""
     running = operation(OperationState.RUNNING, ("Wait", StepState.SUCCEEDED))
     assert progress.sentence(running, []) == "create: between two steps"
@@ -162,20 +162,20 @@ def template(**attributes: object) -> ClusterTemplate:
         ({"docker_storage_driver": "devicemapper"}, "docker volume size None GB is not valid"),
     ],
 )
-def test_impossible_templates_are_refused(attributes: dict[str, object], message: str):
+def test_impossible_templates_are_refused(attributes: dict[str, object], message: str) -> None:
     """Combinations that cannot work are refused with what would be right."""
     with pytest.raises(InvalidRequestError, match=message):
         template_rules.check(template(**attributes))
 
 
-def test_unknown_engines_bring_their_own_rules():
+def test_unknown_engines_bring_their_own_rules() -> None:
     """A third-party driver's engine is not measured with Magnum's lists."""
     template_rules.check(template(coe="nomad", network_driver="anything", volume_driver="any"))
     assert template_rules.default_network_driver("nomad") is None
     assert template_rules.default_network_driver("kubernetes") == "flannel"
 
 
-def test_flavors_without_a_disk_need_a_boot_volume():
+def test_flavors_without_a_disk_need_a_boot_volume() -> None:
     """A flavor with no root disk needs the label that makes nodes boot from a volume."""
     diskless = Flavor(id="1", name="diskless", disk=0)
     with pytest.raises(InvalidRequestError, match="no root disk"):
@@ -186,7 +186,7 @@ def test_flavors_without_a_disk_need_a_boot_volume():
 
 
 @given(st.text())
-def test_titles_begin_the_message(message: str):
+def test_titles_begin_the_message(message: str) -> None:
     """A title is always how the message begins."""
     title = errors.error_body(500, message)["errors"][0]["title"]
     assert message.startswith(title)

@@ -26,7 +26,7 @@ def refusal(*operations: dict[str, Any]) -> str:
     return refused.value.message
 
 
-def test_replace_changes_an_attribute_and_nothing_else():
+def test_replace_changes_an_attribute_and_nothing_else() -> None:
     """One attribute gets the new value; the document given stays as it was."""
     assert apply({"op": "replace", "path": "/name", "value": "big"}) == {
         **DOCUMENT,
@@ -35,36 +35,36 @@ def test_replace_changes_an_attribute_and_nothing_else():
     assert DOCUMENT["name"] == "small"
 
 
-def test_add_sets_an_attribute_that_is_not_set():
+def test_add_sets_an_attribute_that_is_not_set() -> None:
     """Adding works on an attribute which has no value."""
     changed = apply({"op": "add", "path": "/keypair_id", "value": "mykey"})
     assert changed["keypair_id"] == "mykey"
 
 
-def test_add_refuses_an_attribute_that_is_set():
+def test_add_refuses_an_attribute_that_is_set() -> None:
     """Adding over a value is refused with a hint."""
     message = refusal({"op": "add", "path": "/name", "value": "big"})
     assert message == ("The attribute /name has existed, please use 'replace' operation instead.")
 
 
-def test_add_refuses_an_unknown_attribute():
+def test_add_refuses_an_unknown_attribute() -> None:
     """Attributes cannot be made up."""
     message = refusal({"op": "add", "path": "/colour", "value": "red"})
     assert message.startswith("Adding a new attribute /colour to the root")
 
 
 @pytest.mark.parametrize("op", ["replace", "remove"])
-def test_unknown_attributes_cannot_be_changed(op: str):
+def test_unknown_attributes_cannot_be_changed(op: str) -> None:
     """Replacing or removing what does not exist is refused."""
     assert "no such attribute" in refusal({"op": op, "path": "/colour", "value": "red"})
 
 
-def test_remove_unsets_an_attribute_even_when_a_value_comes_along():
+def test_remove_unsets_an_attribute_even_when_a_value_comes_along() -> None:
     """A removed attribute has no value; one in the request is ignored."""
     assert apply({"op": "remove", "path": "/name", "value": "x"})["name"] is None
 
 
-def test_mandatory_attributes_cannot_be_removed():
+def test_mandatory_attributes_cannot_be_removed() -> None:
     """Removing a mandatory attribute is refused."""
     assert refusal({"op": "remove", "path": "/coe"}) == (
         "'/coe' is a mandatory attribute and can not be removed"
@@ -73,7 +73,7 @@ def test_mandatory_attributes_cannot_be_removed():
 
 @pytest.mark.parametrize("attribute", sorted(patches.INTERNAL))
 @pytest.mark.parametrize("op", ["add", "replace", "remove"])
-def test_internal_attributes_cannot_be_changed(attribute: str, op: str):
+def test_internal_attributes_cannot_be_changed(attribute: str, op: str) -> None:
     """The server's own attributes are out of reach."""
     assert refusal({"op": op, "path": f"/{attribute}", "value": "x"}) == (
         f"'/{attribute}' is an internal attribute and can not be updated"
@@ -81,14 +81,14 @@ def test_internal_attributes_cannot_be_changed(attribute: str, op: str):
 
 
 @pytest.mark.parametrize("op", ["add", "replace"])
-def test_a_value_is_needed(op: str):
+def test_a_value_is_needed(op: str) -> None:
     """Adding and replacing need a value."""
     expected = "'add' and 'replace' operations needs value"
     assert refusal({"op": op, "path": "/name"}) == expected
     assert refusal({"op": op, "path": "/name", "value": None}) == expected
 
 
-def test_single_labels_can_be_added_replaced_and_removed():
+def test_single_labels_can_be_added_replaced_and_removed() -> None:
     """The path ``/labels/<key>`` leads to one label."""
     changed = apply(
         {"op": "add", "path": "/labels/b", "value": "2"},
@@ -101,26 +101,26 @@ def test_single_labels_can_be_added_replaced_and_removed():
 
 
 @pytest.mark.parametrize("op", ["replace", "remove"])
-def test_a_label_that_is_not_there_is_refused(op: str):
+def test_a_label_that_is_not_there_is_refused(op: str) -> None:
     """Replacing or removing an unknown label is refused."""
     assert "no such key" in refusal({"op": op, "path": "/labels/zz", "value": "1"})
 
 
 @pytest.mark.parametrize("path", ["/name/x", "/labels/a/b", "/colour/x"])
-def test_paths_that_lead_nowhere_are_refused(path: str):
+def test_paths_that_lead_nowhere_are_refused(path: str) -> None:
     """Only labels have members."""
     assert "no such member" in refusal({"op": "add", "path": path, "value": "1"})
 
 
 @pytest.mark.parametrize("text", ["{'a': 'true', 'b': 2}", '{"a": "true", "b": 2}'])
-def test_all_labels_can_be_replaced_by_a_literal(text: str):
+def test_all_labels_can_be_replaced_by_a_literal(text: str) -> None:
     """Clients send all labels as the text of a Python or JSON mapping."""
     changed = apply({"op": "replace", "path": "/labels", "value": text})
     assert changed["labels"] == {"a": "true", "b": 2}
 
 
 @pytest.mark.parametrize("text", ["no mapping", "{'a': open('x')}", "(" * 500])
-def test_labels_that_are_no_literal_are_refused(text: str):
+def test_labels_that_are_no_literal_are_refused(text: str) -> None:
     """Text that is no literal is refused and never evaluated."""
     assert "no mapping" in refusal({"op": "replace", "path": "/labels", "value": text})
 
@@ -138,7 +138,7 @@ def test_labels_that_are_no_literal_are_refused(text: str):
         {"path": "/name", "value": "x"},
     ],
 )
-def test_what_is_no_operation_is_refused(operation: dict[str, Any]):
+def test_what_is_no_operation_is_refused(operation: dict[str, Any]) -> None:
     """Other operations, paths and types of values are refused by the schema."""
     with pytest.raises(ValidationError):
         PatchOperation.model_validate(operation)
@@ -153,7 +153,7 @@ Operations = st.builds(
 
 
 @given(st.lists(Operations, max_size=4))
-def test_a_patch_is_applied_or_refused(operations: list[dict[str, Any]]):
+def test_a_patch_is_applied_or_refused(operations: list[dict[str, Any]]) -> None:
     """Any patch keeps the set of attributes, or is refused as the user's mistake."""
     try:
         changed = apply(*operations)
