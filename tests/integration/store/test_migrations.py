@@ -19,7 +19,9 @@ from jeroboam.store.tables import Base
 PROGRAM = """
 import asyncio, sys
 from jeroboam.store.migrate import upgrade
-asyncio.run(upgrade(sys.argv[1]))
+async def main():
+    await asyncio.gather(*(upgrade(sys.argv[1]) for _ in range(3)))
+asyncio.run(main())
 """
 
 
@@ -47,14 +49,14 @@ async def test_upgrade_repeats(empty_url: str) -> None:
 
 
 async def test_upgrades_at_the_same_time(empty_url: str) -> None:
-    """Several processes that start on an empty database all find it migrated."""
+    """Two processes that start on an empty database, each several times, find it migrated."""
     command = [sys.executable, "-W", "error", "-c", PROGRAM, empty_url]
     processes = [
-        await asyncio.create_subprocess_exec(*command, stderr=subprocess.PIPE) for _ in range(4)
+        await asyncio.create_subprocess_exec(*command, stderr=subprocess.PIPE) for _ in range(2)
     ]
     async with asyncio.timeout(60):
         outcomes = await asyncio.gather(*(process.communicate() for process in processes))
-    assert [process.returncode for process in processes] == [0, 0, 0, 0], outcomes
+    assert [process.returncode for process in processes] == [0, 0], outcomes
     store = await Store.open(empty_url)
     assert await store.services.list() == []
     await store.close()

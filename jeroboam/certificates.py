@@ -1,0 +1,145 @@
+"""The secrets of a new cluster: its certificate authorities, keys and bootstrap token.
+
+The authorities look as Magnum's do, so that tools written for Magnum's clusters accept them.
+"""
+
+import secrets
+import string
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.x509.oid import NameOID
+
+from jeroboam.drivers.base import CertificateAuthority, ClusterSecrets
+from jeroboam.errors import ConfigurationError
+
+KEY_BITS = 2048
+LIFETIME = timedelta(days=5 * 365)
+# Nodes whose clocks are behind must accept a certificate that was made a moment ago.
+BACKDATED = timedelta(hours=24)
+MAX_COMMON_NAME_BYTES = 64
+
+_PUBLIC_EXPONENT = 65537
+_TOKEN_ALPHABET = string.ascii_lowercase + string.digits
+_AUTHORITIES = ("kubernetes", "etcd", "front_proxy")
+
+
+def issue_cluster_secrets(cluster_name: str) -> ClusterSecrets:
+    """Make all secrets of one cluster. It takes a good part of a second of CPU time.
+
+    Args:
+        cluster_name: Becomes the common name of each authority, cut to the 64 bytes that X.509
+            permits.
+    """
+    return ClusterSecrets(
+        kubernetes=_issue_authority(cluster_name),
+        etcd=_issue_authority(cluster_name, unit="etcd"),
+        front_proxy=_issue_authority(cluster_name, unit="front-proxy"),
+        service_account_key=_private_pem(_new_key()),
+        bootstrap_token=f"{_random_text(6)}.{_random_text(16)}",
+    )
+
+
+def to_mapping(cluster_secrets: ClusterSecrets) -> Mapping[str, str]:
+    """Return the secrets as text by name, for the store."""
+    mapping = {
+        "service_account_key": cluster_secrets.service_account_key,
+        "bootstrap_token": cluster_secrets.bootstrap_token,
+    }
+    for name in _AUTHORITIES:
+        authority: CertificateAuthority = getattr(cluster_secrets, name)
+        mapping[f"{name}_certificate"] = authority.certificate
+        mapping[f"{name}_private_key"] = authority.private_key
+    return mapping
+
+
+def from_mapping(mapping: Mapping[str, str]) -> ClusterSecrets:
+    """Return what ``to_mapping`` was given.
+
+    Raises:
+        ConfigurationError: Something is missing.
+    """
+    try:
+        authorities = {
+            name: CertificateAuthority(
+                certificate=mapping[f"{name}_certificate"],
+                private_key=mapping[f"{name}_private_key"],
+            )
+            for name in _AUTHORITIES
+        }
+        return ClusterSecrets(
+            **authorities,
+            service_account_key=mapping["service_account_key"],
+            bootstrap_token=mapping["bootstrap_token"],
+        )
+    except KeyError as error:
+        raise ConfigurationError(
+            f"The stored secrets of the cluster lack {error}: another version of Jeroboam wrote "
+            "them. Run the same version everywhere."
+        ) from None
+
+
+def _issue_authority(cluster_name: str, unit: str | None = None) -> CertificateAuthority:
+    """Make a self-signed authority; ``unit`` tells those of one cluster apart."""
+    key = _new_key()
+    subject = _subject(cluster_name, unit)
+    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - BACKDATED)
+        .not_valid_after(now + LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_authority_usage(), critical=True)
+        .add_extension(identifier, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    return CertificateAuthority(
+        certificate=certificate.public_bytes(serialization.Encoding.PEM).decode(),
+        private_key=_private_pem(key),
+    )
+
+
+def _subject(cluster_name: str, unit: str | None) -> x509.Name:
+    common_name = cluster_name.encode()[:MAX_COMMON_NAME_BYTES].decode(errors="ignore")
+    attributes = [x509.NameAttribute(NameOID.COMMON_NAME, common_name)]
+    if unit is not None:
+        attributes.append(x509.NameAttribute(NameOID.ORGANIZATIONAL_UNIT_NAME, unit))
+    return x509.Name(attributes)
+
+
+def _authority_usage() -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=True,
+        crl_sign=True,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _new_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=_PUBLIC_EXPONENT, key_size=KEY_BITS)
+
+
+def _private_pem(key: rsa.RSAPrivateKey) -> str:
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode()
+
+
+def _random_text(length: int) -> str:
+    return "".join(secrets.choice(_TOKEN_ALPHABET) for _ in range(length))
