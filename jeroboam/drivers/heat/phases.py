@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jeroboam.drivers.base import Phase, Progress
@@ -85,16 +85,21 @@ def parse_time(value: object) -> datetime | None:
 
 
 def engines_changed_at(services: Iterable[Mapping[str, Any]]) -> datetime | None:
-    """Return when an engine last started, or was last heard of before it was lost.
+    """Return when an engine last started or was lost.
 
     An action that began earlier may have lost the engine that worked at it. Where an engine was
     merely added this is a false alarm, and the remedy, to submit the stack again, does no harm.
     """
-    moments = [
-        parse_time(service.get("created_at" if service.get("status") == "up" else "updated_at"))
-        for service in services
-    ]
+    moments = (_changed_at(service) for service in services)
     return max((moment for moment in moments if moment), default=None)
+
+
+def _changed_at(service: Mapping[str, Any]) -> datetime | None:
+    """Return the start of an engine that is up, or the latest possible end of one that is not."""
+    if service.get("status") == "up":
+        return parse_time(service.get("created_at"))
+    heard = parse_time(service.get("updated_at"))
+    return heard + timedelta(seconds=float(service.get("report_interval") or 0)) if heard else None
 
 
 def progress(

@@ -1,0 +1,110 @@
+"""Labels are typed, and unknown ones are refused."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jeroboam.drivers.heat.kubernetes.labels import TABLE, reference
+from jeroboam.drivers.heat.kubernetes.options import extra_args, parse_flags
+from jeroboam.errors import InvalidRequestError
+
+
+def test_defaults_are_valid() -> None:
+    """Every default passes its own check."""
+    values = TABLE.read({})
+    assert values["kube_tag"] == "v1.37.1"
+    assert values["boot_volume_size"] == 0
+    assert values["availability_zone"] is None
+    assert values["kubeapi_options"] is None
+    assert values["os_auto_update"] is False
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "expected"),
+    [
+        ("kube_tag", "latest", "a version as v1.2.3"),
+        ("boot_volume_size", "ten", "a whole number"),
+        ("boot_volume_size", "-1", "a whole number"),
+        ("fixed_subnet_cidr", "10.0.0.1/24", "an IPv4 network"),
+        ("fixed_subnet_cidr", "ten", "an IPv4 network"),
+        ("master_lb_allowed_cidrs", "10.0.0.0/8,x", "networks separated by commas"),
+        ("master_lb_floating_ip_enabled", "maybe", "true or false"),
+        ("cgroup_driver", "cgroups", "one of systemd, cgroupfs"),
+        ("kubelet_options", "max-pods=5", "flags as --name=value"),
+        ("kubelet_options", "--max-pods='5", "flags as --name=value"),
+        ("kubeproxy_options", "--v=5", "--proxy-mode"),
+        ("flannel_network_subnetlen", "8", "a number from 16 to 30"),
+        ("container_infra_prefix", "reg istry", "a registry"),
+        ("kube_binaries_url", "ftp://x", "an http or https URL"),
+        ("containerd_tarball_sha256", "abc", "64 hexadecimal digits"),
+        ("availability_zone", 'nova"', "a name without blanks"),
+    ],
+)
+def test_wrong_type(label: str, value: str, expected: str) -> None:
+    """A wrong value is refused with the label, the value and what is expected."""
+    with pytest.raises(InvalidRequestError) as caught:
+        TABLE.read({label: value})
+    for part in (label, value, expected):
+        assert part in caught.value.message
+
+
+def test_unknown_label_names_the_nearest() -> None:
+    """A typing error is answered with the label that was probably meant."""
+    with pytest.raises(InvalidRequestError, match="Did you mean 'kube_tag'"):
+        TABLE.read({"kube_tags": "v1.37.1"})
+    with pytest.raises(InvalidRequestError, match="'zzz' is not known"):
+        TABLE.read({"zzz": "1"})
+
+
+def test_empty_means_default() -> None:
+    """Magnum's users write "" for a label that they do not want to set."""
+    assert TABLE.read({"kube_tag": "", "boot_volume_type": ""}) == TABLE.read({})
+
+
+def test_typed_values() -> None:
+    """Text becomes numbers, truth, networks and flags."""
+    values = TABLE.read(
+        {
+            "boot_volume_size": "20",
+            "os_auto_update": "True",
+            "master_lb_allowed_cidrs": "10.0.0.0/8, 192.168.0.0/16",
+            "kubeapi_options": "--v=2 --profiling",
+            "kube_tag": "1.36.4",
+        }
+    )
+    assert values["boot_volume_size"] == 20
+    assert values["os_auto_update"] is True
+    assert values["master_lb_allowed_cidrs"] == ("10.0.0.0/8", "192.168.0.0/16")
+    assert values["kubeapi_options"] == (("v", "2"), ("profiling", "true"))
+    assert values["kube_tag"] == "v1.36.4"
+
+
+def test_reference_lists_every_label() -> None:
+    """The reference page is made from the table."""
+    page = reference()
+    assert all(f"| `{name}` |" in page for name in TABLE.labels)
+    assert all(label.meaning.endswith(".") for label in TABLE.labels.values())
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.from_regex(r"[a-z][a-z0-9]{0,8}(-[a-z0-9]{1,8})?", fullmatch=True),
+            st.from_regex(r"[\w.,:=/-]{0,20}", fullmatch=True),
+        )
+    )
+)
+def test_flags_survive(flags: list[tuple[str, str]]) -> None:
+    """What is written as flags is what kubeadm gets."""
+    text = " ".join(f"--{name}={value}" for name, value in flags)
+    assert parse_flags(text) == tuple(flags)
+    assert extra_args(parse_flags(text)) == [{"name": n, "value": v} for n, v in flags]
+
+
+@given(st.dictionaries(st.sampled_from(list(TABLE.labels)), st.text(max_size=40), max_size=5))
+def test_reading_never_breaks(given_labels: dict[str, str]) -> None:
+    """Any text is either understood or refused in words."""
+    try:
+        TABLE.read(given_labels)
+    except InvalidRequestError as error:
+        assert "expected" in error.message
