@@ -44,6 +44,8 @@ class Sample:
     """One round of one kind of workflow."""
 
     cpu_ms: float
+    server_ms: float
+    worker_ms: float
     per_second: float
     others: float
 
@@ -91,7 +93,8 @@ async def measure(
 
     with Meter(processes) as meter:
         await asyncio.gather(*(limited() for _ in range(count)))
-    return Sample(1000 * meter.cpu / count, count / meter.wall, meter.others)
+    server, worker = (1000 * seconds / count for seconds in meter.each)
+    return Sample(server + worker, server, worker, count / meter.wall, meter.others)
 
 
 async def shape_of(client: Client, cluster_id: str) -> tuple[int, int]:
@@ -182,13 +185,13 @@ async def take(
 
 def report(samples: list[tuple[Sample, Sample]]) -> None:
     """Print medians and ratios."""
-    print(f"{'':10}{'CPU-ms each':>14}{'per second':>14}{'others on CPU':>16}")
+    print(f"{'':8}{'CPU-ms each':>14}{'server':>10}{'worker':>10}{'per second':>14}{'others':>10}")
     for name, index in (("create", 0), ("bare", 1)):
-        cpu, rate, others = (
+        cpu, server, worker, rate, others = (
             statistics.median(getattr(pair[index], field) for pair in samples)
-            for field in ("cpu_ms", "per_second", "others")
+            for field in ("cpu_ms", "server_ms", "worker_ms", "per_second", "others")
         )
-        print(f"{name:10}{cpu:14.1f}{rate:14.1f}{others:15.0%}")
+        print(f"{name:8}{cpu:14.1f}{server:10.1f}{worker:10.1f}{rate:14.1f}{others:10.0%}")
     ratios = [create.cpu_ms / bare.cpu_ms for create, bare in samples]
     print(f"ratio of CPU, create to bare: {statistics.median(ratios):.2f} (target: at most 1.5)")
 

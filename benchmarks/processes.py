@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import psutil
 from temporalio.client import Client
@@ -37,22 +38,28 @@ class Meter:
     wall: float = 0.0
     cpu: float = 0.0
     others: float = 0.0
+    each: Sequence[float] = ()
 
-    def __enter__(self) -> "Meter":
+    def __enter__(self) -> Self:
         """Begin."""
-        self._before = self._read()
+        self._before, self._each_before = self._read(), self._read_each()
         return self
 
     def __exit__(self, *_: object) -> None:
         """End."""
         wall, cpu, busy = (now - then for now, then in zip(self._read(), self._before, strict=True))
         self.wall, self.cpu = wall, cpu
+        after = self._read_each()
+        self.each = [now - then for now, then in zip(after, self._each_before, strict=True)]
         self.others = max(0.0, busy - cpu) / wall / (os.cpu_count() or 1)
 
     def _read(self) -> tuple[float, float, float]:
-        own = sum(sum(process.cpu_times()[:2]) for process in self.processes)
+        own = sum(self._read_each())
         machine = psutil.cpu_times()
         return time.monotonic(), own, sum(machine) - machine.idle - machine.iowait
+
+    def _read_each(self) -> list[float]:
+        return [sum(process.cpu_times()[:2]) for process in self.processes]
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
@@ -28,17 +28,17 @@ def authority(request: pytest.FixtureRequest, issued: ClusterSecrets) -> Certifi
     return getattr(issued, request.param)
 
 
-def _load(authority: CertificateAuthority) -> tuple[x509.Certificate, rsa.RSAPrivateKey]:
+def _load(authority: CertificateAuthority) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     certificate = x509.load_pem_x509_certificate(authority.certificate.encode())
     key = serialization.load_pem_private_key(authority.private_key.encode(), None)
-    assert isinstance(key, rsa.RSAPrivateKey)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
     return certificate, key
 
 
 def _sign_server(authority: CertificateAuthority, host: str) -> x509.Certificate:
     """Issue a server's certificate, as a node or a driver would."""
     issuer, issuer_key = _load(authority)
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    key = ec.generate_private_key(ec.SECP256R1())
     now = datetime.now(UTC)
     return (
         x509.CertificateBuilder()
@@ -86,7 +86,7 @@ def test_authorities_are_independent(issued: ClusterSecrets) -> None:
 
 
 def test_authority_is_as_magnum_makes_it(authority: CertificateAuthority) -> None:
-    """CN, self-signature, critical constraints and usage, key identifier and RSA key."""
+    """CN, self-signature, critical constraints and usage, key identifier and key."""
     certificate, key = _load(authority)
     names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     assert [name.value for name in names] == [NAME]
@@ -127,7 +127,7 @@ def test_bootstrap_token_is_kubeadms(issued: ClusterSecrets) -> None:
     """The token has kubeadm's format, and the service-account key is a private key."""
     assert re.fullmatch(r"[a-z0-9]{6}\.[a-z0-9]{16}", issued.bootstrap_token)
     key = serialization.load_pem_private_key(issued.service_account_key.encode(), None)
-    assert isinstance(key, rsa.RSAPrivateKey)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
 
 
 def test_every_cluster_has_its_own(issued: ClusterSecrets) -> None:
