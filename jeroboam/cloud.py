@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
+from typing import Any, cast
 
 import requests
 from keystoneauth1 import access, plugin
@@ -225,13 +225,9 @@ class Cloud(CloudAccess):
 
     def _roles_carried(self, trust_id: str) -> set[str]:
         session = self.tenant_session(trust_id)
+        auth = cast("v3.Password", session.auth)
         with translate_cloud_errors(_KEYSTONE):
-            answer = session.get(
-                "/auth/tokens",
-                headers={"X-Subject-Token": session.get_token()},
-                endpoint_filter=_IDENTITY_API,
-            )
-        return {role["name"] for role in answer.json()["token"]["roles"]}
+            return set(auth.get_access(session).role_names or ())
 
     def _delete_unusable_trust(self, trust_id: str) -> None:
         """Delete a trust without logging in with it; most often it is gone already."""
