@@ -3,11 +3,11 @@
 import asyncio
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jeroboam.models import Operation, StepNote, StepState
+from jeroboam.models import Operation, StepState
 from jeroboam.models.wire import workflow_id
 from jeroboam.settings import Settings
 from jeroboam.store import Page, Scope, Store
@@ -18,7 +18,7 @@ from quickstart.tenant import Tenant, in_words
 
 TEMPLATE = "kubernetes"
 CLUSTER_PREFIX = "demo-"
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 900.0
 
 TEMPLATE_ARGUMENTS = (
@@ -80,6 +80,7 @@ class Demo:
             return
         self._board.update(step, detail=in_words(TEMPLATE_ARGUMENTS))
         await self._tenant.openstack(*TEMPLATE_ARGUMENTS)
+        self._board.update(step, State.DONE, TEMPLATE)
 
     async def ensure_cluster(self, step: Step, *, new: bool) -> Outcome:
         """Create a cluster unless there is one, and look on until it is ready.
@@ -121,7 +122,8 @@ class Demo:
                 cluster = await self._tenant.cluster(name)
                 operation = await _last_operation(store, cluster.uuid)
                 if operation:
-                    self._show(operation, await store.operations.notes(operation.uuid))
+                    remarks = await self._remarks(store, operation, cluster)
+                    self._show(operation, remarks)
                 if not str(cluster.status).endswith("_IN_PROGRESS"):
                     break
                 if time.monotonic() > deadline:
@@ -147,9 +149,19 @@ class Demo:
         finally:
             await store.close()
 
-    def _show(self, operation: Operation, notes: Sequence[StepNote]) -> None:
-        """Bring the operation's steps onto the list."""
+    async def _remarks(self, store: Store, operation: Operation, cluster: Any) -> Mapping[str, str]:
+        """Return for each step what there is to say about it."""
+        notes = await store.operations.notes(operation.uuid)
         remarks = {note.step: note.message for note in notes}
+        current = operation.current_step
+        if current and cluster.stack_id:
+            complete, known = await self._tenant.resources(cluster.stack_id)
+            if known:
+                remarks[current] = f"Heat: {complete} of {known} resources"
+        return remarks
+
+    def _show(self, operation: Operation, remarks: Mapping[str, str]) -> None:
+        """Bring the operation's steps onto the list."""
         for record in operation.steps:
             line = self._lines.get(record.name)
             if line is None:

@@ -66,7 +66,7 @@ class _Drawing:
 
     def table(self) -> Table:
         """Return the board as it is now."""
-        table = Table.grid(padding=(0, 1))
+        table = Table.grid(padding=(0, 1), expand=True)
         table.add_column(width=2)
         table.add_column(no_wrap=True)
         table.add_column(justify="right", no_wrap=True)

@@ -3,7 +3,7 @@
 from functools import partial
 
 from quickstart import programs
-from quickstart.board import Board, Step
+from quickstart.board import Board, State, Step
 from quickstart.cloud import SERVICES, QuickstartCloud
 from quickstart.concurrency import together
 from quickstart.demo import Demo, Outcome
@@ -66,7 +66,7 @@ class Journey:
         with self._board.working(step):
             await self._cloud.start(partial(self._board.update, step, None))
             names = ", ".join(name.capitalize() for name in SERVICES)
-            self._board.update(step, detail=names)
+            self._board.update(step, State.DONE, names)
 
     async def _start_product(self, temporal: Step, api: Step, worker: Step) -> None:
         layout = self._layout
@@ -80,4 +80,4 @@ class Journey:
     async def _start(self, step: Step, program: Program, detail: str) -> None:
         with self._board.working(step):
             await self._supervisor.start(program)
-            self._board.update(step, detail=detail)
+            self._board.update(step, State.DONE, detail)

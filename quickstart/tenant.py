@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 import openstack
@@ -15,6 +16,7 @@ from quickstart.programs import environment
 CLOUD = "demo"
 COMMAND_SECONDS = 120.0
 REQUEST_SECONDS = 30.0
+NESTED_DEPTH = 5
 
 
 class Tenant:
@@ -26,7 +28,7 @@ class Tenant:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._clusters: Any = None
+        self._connection: Any = None
 
     async def openstack(self, *arguments: str) -> str:
         """Run ``openstack``, as anyone would, and return what it prints.
@@ -74,25 +76,45 @@ class Tenant:
         """
         return await self._ask(lambda proxy: proxy.get_cluster(ident))
 
+    async def resources(self, stack_id: str) -> tuple[int, int]:
+        """Return how many resources of a cluster's stack are complete, and how many it has."""
+        try:
+            found = await asyncio.to_thread(self._resources, stack_id)
+        except (openstack.exceptions.SDKException, OSError):
+            # It is only for show: the API's answer decides.
+            return 0, 0
+        complete = sum(one["resource_status"].endswith("_COMPLETE") for one in found)
+        return complete, len(found)
+
+    def _resources(self, stack_id: str) -> list[dict[str, Any]]:
+        answer = self._connected().orchestration.get(
+            f"/stacks/{stack_id}/resources", params={"nested_depth": NESTED_DEPTH}
+        )
+        openstack.exceptions.raise_from_response(answer)
+        resources: list[dict[str, Any]] = answer.json()["resources"]
+        return resources
+
     async def _list(self, what: str) -> list[Any]:
         found: list[Any] = await self._ask(lambda proxy: list(getattr(proxy, what)()))
         return found
 
-    async def _ask(self, question: Any) -> Any:
+    async def _ask(self, question: Callable[[Any], Any]) -> Any:
+        def ask() -> Any:
+            return question(self._connected().container_infrastructure_management)
+
         try:
-            return await asyncio.to_thread(lambda: question(self._proxy()))
+            return await asyncio.to_thread(ask)
         except (openstack.exceptions.SDKException, OSError) as error:
             raise QuickstartError(f"Jeroboam's API did not answer as it should: {error}") from error
 
-    def _proxy(self) -> Any:
-        if self._clusters is None:
+    def _connected(self) -> Any:
+        if self._connection is None:
             config = OpenStackConfig(
                 config_files=[str(self._layout.clouds_yaml)], load_envvars=False
             )
             cloud = config.get_one(CLOUD, api_timeout=REQUEST_SECONDS)
-            connection = openstack.connection.Connection(config=cloud)
-            self._clusters = connection.container_infrastructure_management
-        return self._clusters
+            self._connection = openstack.connection.Connection(config=cloud)
+        return self._connection
 
 
 def _shown(arguments: tuple[str, ...]) -> str:

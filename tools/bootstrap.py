@@ -6,7 +6,7 @@ Usage: ``python3 tools/bootstrap.py [--devcloud] [ARGUMENTS OF PYTHON...]``
 the OpenStack services are installed at the same time. What is complete already is left alone, so
 this costs a fraction of a second from the second time on.
 
-The file has to be readable for every Python 3, because an old one has to be told that it is old.
+The file has to be readable for Python 3.6 and later: an old one has to be told that it is old.
 """
 
 import os
