@@ -36,6 +36,13 @@ from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.client import OperationClient
 
+NO_CLOUD = """
+clouds:
+  jeroboam:
+    auth: {auth_url: "http://127.0.0.1:1", username: none, password: none, project_name: none}
+"""
+"""The worker wants an entry; the fake driver never calls it."""
+
 OWNER = {"project_id": "bench", "user_id": "bench"}
 
 
@@ -57,7 +64,7 @@ def new_cluster(template: ClusterTemplate) -> tuple[ClusterSpec, Operation]:
         cluster_template_id=template.uuid,
         driver="fake",
         driver_version="1.0.0",
-        cloud="none",
+        cloud="jeroboam",
         labels={"fake_create_seconds": "0"},
         **OWNER,
     )
@@ -113,7 +120,10 @@ async def bench(count: int, rounds: int) -> None:
         settings = Settings(
             state_directory=directory, temporal_address=address, poll_interval_seconds=0.2
         )
+        clouds = directory / "clouds.yaml"
+        clouds.write_text(NO_CLOUD)
         environment = {
+            "OS_CLIENT_CONFIG_FILE": str(clouds),
             "JEROBOAM_STATE_DIRECTORY": str(directory),
             "JEROBOAM_TEMPORAL_ADDRESS": address,
             "JEROBOAM_POLL_INTERVAL_SECONDS": "0.2",

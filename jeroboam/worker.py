@@ -94,6 +94,7 @@ async def run(settings: Settings) -> None:
         store = await Store.open(settings.resolved_database_url, cipher=cipher, migrate=True)
         stack.push_async_callback(store.close)
         cloud = lru_cache(partial(Cloud, timeout_seconds=settings.cloud_timeout_seconds))
+        cloud(settings.cloud)  # A wrong entry ends the process here, not each operation later.
         dependencies = Dependencies(
             store=store,
             drivers=DriverRegistry.load(settings),
