@@ -96,9 +96,9 @@ def test_mapping(error: Exception, expected: type[JeroboamError]) -> None:
 
 def test_reason_is_kept() -> None:
     """The service's own words reach the user."""
-    with pytest.raises(InvalidRequestError, match="Unknown Property x"):
-        with translate_cloud_errors("Heat"):
-            raise heat_error(400, "Unknown Property x")
+    refused = pytest.raises(InvalidRequestError, match="Unknown Property x")
+    with refused, translate_cloud_errors("Heat"):
+        raise heat_error(400, "Unknown Property x")
 
 
 def test_pause_is_kept() -> None:

@@ -104,7 +104,9 @@ def test_flags_survive(flags: list[tuple[str, str]]) -> None:
 @given(st.dictionaries(st.sampled_from(list(TABLE.labels)), st.text(max_size=40), max_size=5))
 def test_reading_never_breaks(given_labels: dict[str, str]) -> None:
     """Any text is either understood or refused in words."""
+    refused = ""
     try:
         TABLE.read(given_labels)
     except InvalidRequestError as error:
-        assert "expected" in error.message
+        refused = error.message
+    assert not refused or "expected" in refused

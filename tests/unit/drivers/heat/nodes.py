@@ -1,0 +1,60 @@
+"""Renders a node's first boot as Heat would, and reads Ignition documents."""
+
+import base64
+import gzip
+import json
+from typing import Any
+from urllib.parse import unquote
+
+from jeroboam.drivers.base import DriverContext
+from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
+from jeroboam.models import ClusterSpec
+from tests.fakes import NoCloud
+from tests.unit.drivers.heat.clusters import secrets
+
+# What the templates put in for one node.
+HEAT_VALUES = {
+    "__NODE_NAME__": "demo-0123456789ab-master-0",
+    "__NODE_INDEX__": "0",
+    "__NODE_ADDRESS__": "10.0.0.5",
+    "__PUBLIC_ADDRESS__": "127.0.0.1",
+    "__API_ADDRESS__": "10.0.0.4",
+    "__API_PUBLIC_ADDRESS__": "172.24.0.9",
+    "__ETCD_VOLUME__": "",
+    "__STORAGE_VOLUME__": "",
+    "__SIGNAL_URL__": "http://heat:8004/v1/p/stacks/demo-x/1/resources/ready_handle/signal",
+    "__SIGNAL_TOKEN__": "gAAAAABmToken-_",
+}
+
+
+def documents(spec: ClusterSpec) -> dict[str, str]:
+    """Return the Ignition documents that the driver gives to Heat."""
+    context = DriverContext("c:o:s", NoCloud(), secrets)
+    found: dict[str, str] = FedoraCoreosDriver().facts(context, spec, 60)["ignition"]
+    return found
+
+
+def boot(document: str, **values: str) -> dict[str, Any]:
+    """Return the document after Heat's replacements, parsed."""
+    for word, value in {**HEAT_VALUES, **values}.items():
+        document = document.replace(word, value)
+    parsed: dict[str, Any] = json.loads(document)
+    return parsed
+
+
+def files(document: dict[str, Any]) -> dict[str, str]:
+    """Return the texts of all files by path."""
+    return {entry["path"]: decode(entry["contents"]) for entry in document["storage"]["files"]}
+
+
+def units(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return all units by name."""
+    return {unit["name"]: unit for unit in document["systemd"]["units"]}
+
+
+def decode(contents: dict[str, str]) -> str:
+    """Return what a data URL holds."""
+    header, _, data = contents["source"].partition(",")
+    assert header in {"data:", "data:;base64"}
+    raw = base64.b64decode(data) if header.endswith("base64") else unquote(data).encode()
+    return (gzip.decompress(raw) if contents.get("compression") else raw).decode()
