@@ -1,0 +1,189 @@
+"""The tables in the documentation that are made from the code.
+
+``python -m tests.unit.docs.tables`` writes them anew; a test checks that they are up to date.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin
+
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, SecretStr
+from pydantic.fields import FieldInfo
+
+from jeroboam import errors
+from jeroboam.api.http.app import ROUTERS
+from jeroboam.api.http.errors import status_of
+from jeroboam.api.http.routes import unavailable
+from jeroboam.drivers.fake.backend import Labels
+from jeroboam.settings import Settings
+from jeroboam.temporal import SEARCH_ATTRIBUTES
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+SETTINGS = {
+    "state_directory": "Where embedded state lives: the SQLite file, the secrets key, the fake "
+    "driver's clusters.",
+    "database_url": "SQLAlchemy URL, `sqlite+aiosqlite:///FILE` or `postgresql+asyncpg://...`. "
+    "Empty: a SQLite file in the state directory.",
+    "secrets_key": "Base64 key of 32 bytes which encrypts stored secrets. Without it a key file "
+    "is made in the state directory; all hosts must share one key.",
+    "temporal_address": "Host and port of Temporal's front end.",
+    "temporal_namespace": "Temporal namespace; it must exist.",
+    "temporal_ui_url": "Where operators find the Temporal UI; used in links.",
+    "task_queue": "Task queue of workflows and short steps; long waits use the same name with "
+    "`-poll` appended.",
+    "temporal_tls": "Whether to use TLS towards Temporal, with the system's certificates.",
+    "temporal_api_key": "API key for Temporal.",
+    "cloud": "Entry of `clouds.yaml` with the credentials of Jeroboam's service user.",
+    "cloud_timeout_seconds": "Longest time that one call to an OpenStack service may take.",
+    "api_host": "Address that the API listens on.",
+    "api_port": "Port that the API listens on; 9511 is Magnum's.",
+    "api_public_url": "The API's URL as clients see it, used in links; by default made of host "
+    "and port.",
+    "policy_file": "oslo.policy file with rules that differ from the defaults.",
+    "max_body_bytes": "Largest request body.",
+    "list_limit": "Most items in one answer of a list; Magnum's `[api] max_limit`.",
+    "token_cache_seconds": "How long a token's validation is believed; a revoked token works that "
+    "long. 0 asks Keystone for each request.",
+    "worker_health_host": "Address of the worker's health end-point.",
+    "worker_health_port": "Port of the worker's health end-point; 0 turns it off.",
+    "shutdown_grace_seconds": "How long a stopping process waits for the steps or requests at "
+    "hand.",
+    "max_waiting_operations": "How many operations one worker waits for at a time.",
+    "max_driver_threads": "How many calls of drivers and hooks run at a time in one process.",
+    "poll_interval_seconds": "Time between two list calls of a poll hub.",
+    "reconcile_interval_seconds": "Time between two rounds of the reconciler.",
+    "enabled_drivers": "Drivers that may be used, separated by commas; empty means all that are "
+    "installed.",
+    "disabled_drivers": "Drivers that may not be used for new clusters, separated by commas.",
+    "max_clusters_per_project": "Magnum's `[quotas] max_clusters_per_project`.",
+    "log_level": "`DEBUG`, `INFO`, `WARNING` or `ERROR`.",
+    "log_format": "`json`, or `console` for people.",
+}
+
+
+def settings() -> str:
+    """Return the table of all settings."""
+    rows = (
+        (f"`JEROBOAM_{name.upper()}`", _type(field), _default(field), SETTINGS.get(name, ""))
+        for name, field in Settings.model_fields.items()
+    )
+    return table(("Variable", "Type", "Default", "Meaning"), rows)
+
+
+def fake_labels() -> str:
+    """Return the table of the fake driver's labels."""
+    meanings = _arguments(Labels)
+    rows = (
+        (f"`{name}`", _type(field), _default(field), meanings.get(name, ""))
+        for name, field in Labels.model_fields.items()
+    )
+    return table(("Label", "Type", "Default", "Effect"), rows)
+
+
+def error_classes() -> str:
+    """Return the table of all errors, with what the API and the engine make of them."""
+    rows = (
+        (
+            f"`{kind.__name__}`",
+            str(status_of(kind.__new__(kind))),
+            "yes" if kind.retryable else "no",
+            " ".join(str(inspect.getdoc(kind)).partition("\n\n")[0].split()),
+        )
+        for kind in vars(errors).values()
+        if inspect.isclass(kind) and issubclass(kind, errors.JeroboamError)
+    )
+    return table(("Error", "HTTP", "Tried again", "Meaning"), rows)
+
+
+def routes() -> str:
+    """Return the table of the routes that are served."""
+    served = [router for router in ROUTERS if router is not unavailable.router]
+    found = (route for router in served for route in _of(router))
+    rows = ((method, f"`{path}`", text.replace("``", "`")) for method, path, text in found)
+    return table(("Method", "Path", "What it does"), rows)
+
+
+def missing_routes() -> str:
+    """Return the table of the routes that answer 501."""
+    rows = ((method, f"`{path}`") for method, path, _ in _of(unavailable.router))
+    return table(("Method", "Path"), rows)
+
+
+def search_attributes() -> str:
+    """Return the list of the search attributes."""
+    return "\n".join(f"* `{key.name}`" for key in SEARCH_ATTRIBUTES)
+
+
+TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
+    "settings": ("reference/settings.md", settings),
+    "fake-labels": ("fake-driver.md", fake_labels),
+    "errors": ("reference/errors.md", error_classes),
+    "routes": ("reference/http-api.md", routes),
+    "missing-routes": ("reference/http-api.md", missing_routes),
+    "search-attributes": ("how-to/operate.md", search_attributes),
+}
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def section(name: str) -> re.Pattern[str]:
+    """Return what matches the place of a table in its page."""
+    return re.compile(
+        rf"(?<=<!-- begin generated: {name} -->\n\n)(.*?)(?=<!-- end generated: {name} -->)",
+        re.DOTALL,
+    )
+
+
+def write() -> None:
+    """Write all tables anew."""
+    for name, (page, make) in TABLES.items():
+        path, content = DOCS / page, f"{make()}\n\n"
+        path.write_text(section(name).sub(lambda _, new=content: new, path.read_text()))
+
+
+def _of(router: Any) -> Iterable[tuple[str, str, str]]:
+    for route in router.routes:
+        if isinstance(route, APIRoute):
+            text = str(inspect.getdoc(route.endpoint) or "").partition("\n\n")[0]
+            for method in sorted(route.methods):
+                yield method, route.path, text
+
+
+def _type(field: FieldInfo) -> str:
+    kind = field.annotation
+    if get_origin(kind) is UnionType:
+        kind = next(part for part in get_args(kind) if part is not NoneType)
+    if get_origin(kind) is tuple:
+        return "list"
+    if inspect.isclass(kind) and issubclass(kind, Enum):
+        return " or ".join(f"`{member.value}`" for member in kind)
+    names = {str: "text", int: "whole number", float: "number", bool: "boolean"}
+    return {**names, Path: "path", SecretStr: "secret"}[kind]
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is None or value in ((), ""):
+        return "none"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def _arguments(model: type[BaseModel]) -> Mapping[str, str]:
+    """Return what a model's docstring says about its fields."""
+    _, _, text = str(inspect.getdoc(model)).partition("Args:\n")
+    found = re.findall(r"^    (\w+): (.+(?:\n {8,}.+)*)", text, re.MULTILINE)
+    return {name: " ".join(meaning.split()) for name, meaning in found}
+
+
+if __name__ == "__main__":
+    write()
