@@ -30,8 +30,6 @@ class Cipher:
     """
 
     def __init__(self, key: bytes) -> None:
-        if len(key) != _KEY_BYTES:
-            raise ConfigurationError(_describe(f"it has {len(key)} bytes"))
         self._aead = AESGCM(key)
         self._id = hashlib.sha256(b"jeroboam key id" + key).digest()[:_ID_BYTES]
 
@@ -42,7 +40,9 @@ class Cipher:
     def from_settings(cls, settings: Settings) -> "Cipher":
         """Take the key from the settings, else from a file made on first use."""
         if settings.secrets_key is not None:
-            return cls(_decode(settings.secrets_key.get_secret_value()))
+            return cls(
+                _decode(settings.secrets_key.get_secret_value().encode(), "JEROBOAM_SECRETS_KEY")
+            )
         return cls(_load_or_create(settings.state_directory / KEY_FILE))
 
     @property
@@ -82,18 +82,17 @@ class Cipher:
             ) from None
 
 
-def _decode(text: str) -> bytes:
+def _decode(text: bytes, source: str) -> bytes:
     try:
-        return base64.b64decode(text, validate=True)
+        key = base64.b64decode(text, validate=True)
     except binascii.Error:
-        raise ConfigurationError(_describe("it is not base64")) from None
-
-
-def _describe(fault: str) -> str:
-    return (
-        f"JEROBOAM_SECRETS_KEY is no base64 text of {_KEY_BYTES} bytes: {fault}. "
-        "Make one with `openssl rand -base64 32`."
-    )
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise ConfigurationError(
+            f"{source} does not hold {_KEY_BYTES} bytes as base64. Make such a key with "
+            "`openssl rand -base64 32`; with another key than before, stored secrets are lost."
+        )
+    return key
 
 
 def _load_or_create(path: Path) -> bytes:
@@ -103,7 +102,7 @@ def _load_or_create(path: Path) -> bytes:
             _create(path)
         if path.stat().st_mode & 0o077:
             raise ConfigurationError(f"Others can read {path}. Run `chmod 600 {path}`.")
-        return _decode(path.read_text(encoding="ascii").strip())
+        return _decode(path.read_bytes().strip(), str(path))
     except OSError as error:
         raise ConfigurationError(
             f"The key file {path} cannot be used ({error.strerror}). Set JEROBOAM_STATE_DIRECTORY "
