@@ -15,6 +15,7 @@ import pytest
 
 from jeroboam.store import Cipher, Store
 from jeroboam.store.migrate import upgrade
+from jeroboam.store.tables import Base
 
 SECONDS = 20
 KEY = bytes(range(32))
@@ -66,18 +67,18 @@ class Postgres:
     def url(self, database: str) -> str:
         return f"postgresql+asyncpg://postgres@/{database}?host={self.directory}"
 
-    async def execute(self, statement: str) -> None:
+    async def execute(self, statement: str, database: str = "postgres") -> None:
         connection = await asyncpg.connect(
-            host=str(self.directory), user="postgres", database="postgres", timeout=SECONDS
+            host=str(self.directory), user="postgres", database=database, timeout=SECONDS
         )
         try:
             await connection.execute(statement, timeout=SECONDS)
         finally:
             await connection.close()
 
-    async def create_database(self, template: str = "template1") -> str:
+    async def create_database(self) -> str:
         name = f"test_{uuid4().hex}"
-        await self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        await self.execute(f"CREATE DATABASE {name}")
         return name
 
 
@@ -150,7 +151,10 @@ async def database_url(
     if dialect == "sqlite":
         path = shutil.copy(migrated_sqlite, tmp_path / "store.sqlite")
         return f"sqlite+aiosqlite:///{path}"
-    return postgres.url(await postgres.create_database(migrated_postgres))
+    # A database of its own for each test would cost ten times as long as this.
+    tables = ", ".join(Base.metadata.tables)
+    await postgres.execute(f"TRUNCATE {tables} RESTART IDENTITY", migrated_postgres)
+    return postgres.url(migrated_postgres)
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ async def test_postgres_goes_away_and_returns(own_postgres: Postgres) -> None:
 
 async def test_connection_cut_in_a_transaction(postgres: Postgres, migrated_postgres: str) -> None:
     """A server that ends the connection in the middle of a transaction is a retryable failure."""
-    database = Database(postgres.url(await postgres.create_database(migrated_postgres)))
+    database = Database(postgres.url(migrated_postgres))
 
     async def cut(connection: AsyncConnection) -> None:
         pid = await connection.scalar(text("SELECT pg_backend_pid()"))
@@ -59,7 +59,7 @@ async def test_connection_cut_in_a_transaction(postgres: Postgres, migrated_post
 
 async def test_wait_for_a_lock_is_bounded(postgres: Postgres, migrated_postgres: str) -> None:
     """A statement that waits for a lock longer than the limit gives up, as retryable."""
-    url = postgres.url(await postgres.create_database(migrated_postgres))
+    url = postgres.url(migrated_postgres)
     first, second = Database(url), Database(url, statement_seconds=1)
 
     async def hold(connection: AsyncConnection) -> None:
