@@ -3,17 +3,14 @@
 import asyncio
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jeroboam.models import Operation, StepState
 from jeroboam.models.wire import workflow_id
-from jeroboam.settings import Settings
-from jeroboam.store import Page, Scope, Store
 from quickstart.board import Board, State, Step
 from quickstart.errors import QuickstartError
 from quickstart.layout import Layout
+from quickstart.progress import OperationProgress
 from quickstart.tenant import Tenant, in_words
 
 TEMPLATE = "kubernetes"
@@ -27,15 +24,6 @@ TEMPLATE_ARGUMENTS = (
     *("--master-flavor", "m1.small", "--flavor", "m1.medium"),
 )
 
-STATES = {
-    StepState.PENDING: State.WAITING,
-    StepState.RUNNING: State.WORKING,
-    StepState.SUCCEEDED: State.DONE,
-    StepState.FAILED: State.FAILED,
-    StepState.WARNED: State.WARNED,
-    StepState.CANCELLED: State.WARNED,
-}
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -45,13 +33,11 @@ class Outcome:
         cluster: As the API shows it.
         workflow: Id of the workflow that made it.
         run_id: Which run that was, if it is known.
-        created: Whether this quickstart saw it being created.
     """
 
     cluster: Any
     workflow: str
     run_id: str | None
-    created: bool
 
     @property
     def complete(self) -> bool:
@@ -68,10 +54,10 @@ class Demo:
     """
 
     def __init__(self, layout: Layout, board: Board) -> None:
+        self._layout = layout
         self._board = board
         self._tenant = Tenant(layout)
-        self._settings = Settings(state_directory=layout.home)
-        self._lines: dict[str, Step] = {}
+        self._looked_on = False
 
     async def ensure_template(self, step: Step) -> None:
         """Create the cluster template, unless it is there."""
@@ -92,16 +78,25 @@ class Demo:
         Raises:
             QuickstartError: It takes too long, or the API refuses.
         """
-        ours = sorted(filter(_is_ours, await self._tenant.clusters()), key=_number)
-        newest = ours[-1] if ours else None
-        if newest is None or new or str(newest.status).endswith("_FAILED"):
-            return await self._create(step, newest, new=new)
-        if str(newest.status).endswith("_COMPLETE"):
-            self._board.update(step, detail=f"{newest.name} is there already: {newest.status}")
-            return await self._outcome(newest, created=False)
-        return await self._look_on(step, newest.name)
+        newest = await self._newest()
+        if newest is None or new or not _is_usable(newest):
+            name = await self._create(step, newest, new=new)
+        else:
+            name = newest.name
+        async with OperationProgress(self._layout, self._board, self._tenant) as progress:
+            cluster = await self._look_on(name, progress)
+            operation = await progress.last(cluster)
+        there = " already" if newest and newest.name == name else ""
+        state = State.DONE if _is_usable(cluster) else State.FAILED
+        self._board.update(step, state, f"{name} is {cluster.status}{there}")
+        return Outcome(cluster, workflow_id(cluster.uuid), operation.run_id if operation else None)
 
-    async def _create(self, step: Step, before: Any, *, new: bool) -> Outcome:
+    async def _newest(self) -> Any:
+        """Return the cluster that the last quickstart created, or None."""
+        ours = filter(_is_ours, await self._tenant.clusters())
+        return max(ours, key=_number, default=None)
+
+    async def _create(self, step: Step, before: Any, *, new: bool) -> str:
         name = f"{CLUSTER_PREFIX}{_number(before) + 1 if before else 1}"
         if before and not new:
             said = self._board.add(f"{before.name} is {before.status}")
@@ -112,77 +107,24 @@ class Demo:
         )
         self._board.update(step, detail=in_words(arguments))
         await self._tenant.openstack(*arguments)
-        return await self._look_on(step, name)
+        return name
 
-    async def _look_on(self, step: Step, name: str) -> Outcome:
+    async def _look_on(self, name: str, progress: OperationProgress) -> Any:
+        """Return the cluster when nothing is in progress on it any more."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        store = await Store.open(self._settings.resolved_database_url)
-        try:
-            while True:
-                cluster = await self._tenant.cluster(name)
-                operation = await _last_operation(store, cluster.uuid)
-                if operation:
-                    remarks = await self._remarks(store, operation, cluster)
-                    self._show(operation, remarks)
-                if not str(cluster.status).endswith("_IN_PROGRESS"):
-                    break
-                if time.monotonic() > deadline:
-                    raise QuickstartError(
-                        f"{name} is still {cluster.status} after {PATIENCE_SECONDS / 60:.0f} min."
-                    )
-                await asyncio.sleep(LOOK_SECONDS)
-        finally:
-            await store.close()
-        complete = str(cluster.status).endswith("_COMPLETE")
-        said = f"{name} is {cluster.status}"
-        self._board.update(
-            step,
-            State.DONE if complete else State.FAILED,
-            said if complete else f"{said}: {cluster.status_reason}",
-        )
-        return _outcome(cluster, operation, created=True)
-
-    async def _outcome(self, cluster: Any, *, created: bool) -> Outcome:
-        store = await Store.open(self._settings.resolved_database_url)
-        try:
-            return _outcome(cluster, await _last_operation(store, cluster.uuid), created=created)
-        finally:
-            await store.close()
-
-    async def _remarks(self, store: Store, operation: Operation, cluster: Any) -> Mapping[str, str]:
-        """Return for each step what there is to say about it."""
-        notes = await store.operations.notes(operation.uuid)
-        remarks = {note.step: note.message for note in notes}
-        current = operation.current_step
-        if current and cluster.stack_id:
-            complete, known = await self._tenant.resources(cluster.stack_id)
-            if known:
-                remarks[current] = f"Heat: {complete} of {known} resources"
-        return remarks
-
-    def _show(self, operation: Operation, remarks: Mapping[str, str]) -> None:
-        """Bring the operation's steps onto the list."""
-        for record in operation.steps:
-            line = self._lines.get(record.name)
-            if line is None:
-                line = self._lines[record.name] = self._board.add(record.name, level=1)
-            if record.started_at:
-                line.started = record.started_at.timestamp()
-            remark = record.error or remarks.get(record.name)
-            self._board.update(line, STATES[record.state], remark)
-            if record.ended_at:
-                line.ended = record.ended_at.timestamp()
-
-
-async def _last_operation(store: Store, cluster_id: str) -> Operation | None:
-    page = Page(limit=1, sort_dir="desc")
-    found = await store.operations.list(Scope(None), page, cluster_id)
-    return found[0] if found else None
-
-
-def _outcome(cluster: Any, operation: Operation | None, *, created: bool) -> Outcome:
-    run_id = operation.run_id if operation else None
-    return Outcome(cluster, workflow_id(cluster.uuid), run_id, created)
+        while True:
+            cluster = await self._tenant.cluster(name)
+            in_progress = str(cluster.status).endswith("_IN_PROGRESS")
+            if in_progress or self._looked_on:
+                self._looked_on = True
+                await progress.show(cluster)
+            if not in_progress:
+                return cluster
+            if time.monotonic() > deadline:
+                raise QuickstartError(
+                    f"{name} is still {cluster.status} after {PATIENCE_SECONDS / 60:.0f} min."
+                )
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 def _is_ours(cluster: Any) -> bool:
@@ -191,3 +133,9 @@ def _is_ours(cluster: Any) -> bool:
 
 def _number(cluster: Any) -> int:
     return int(str(cluster.name).removeprefix(CLUSTER_PREFIX))
+
+
+def _is_usable(cluster: Any) -> bool:
+    """Tell whether a cluster is complete or will be."""
+    status = str(cluster.status)
+    return not status.startswith("DELETE") and not status.endswith("_FAILED")

@@ -8,7 +8,7 @@ from quickstart.cloud import SERVICES, QuickstartCloud
 from quickstart.concurrency import together
 from quickstart.demo import Demo, Outcome
 from quickstart.options import Options
-from quickstart.supervisor import Program, Supervisor, require_free
+from quickstart.supervisor import Program, Supervisor
 
 
 class Journey:
@@ -46,21 +46,6 @@ class Journey:
             await demo.ensure_template(template)
         with self._board.working(cluster):
             return await demo.ensure_cluster(cluster, new=self._options.new)
-
-    def require_ports(self) -> None:
-        """Look at all ports before anything is started.
-
-        Raises:
-            QuickstartError: Somebody else listens on one of them.
-        """
-        layout = self._layout
-        ours = [
-            (layout.temporal_port, "the Temporal server"),
-            (layout.temporal_ui_port, "the Temporal UI"),
-            (layout.api_port, "Jeroboam's API"),
-            (layout.worker_health_port, "Jeroboam's worker"),
-        ]
-        require_free([*ours, *self._cloud.ports_to_take()])
 
     async def _start_cloud(self, step: Step) -> None:
         with self._board.working(step):

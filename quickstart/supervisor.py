@@ -1,12 +1,10 @@
 """Starts the product's processes, notices when one ends, and stops them all."""
 
 import asyncio
-import errno
-import socket
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -124,27 +122,3 @@ def _answers(url: str) -> bool:
         except urllib.error.HTTPError as error:
             return error.code < 500  # noqa: PLR2004 - HTTP's own border
     return False
-
-
-def require_free(ports: Iterable[tuple[int, str]]) -> None:
-    """Refuse to start when somebody else listens on one of the ports.
-
-    Args:
-        ports: Each with the name of what needs it.
-
-    Raises:
-        QuickstartError: It names the port, and how to choose others.
-    """
-    for port, title in ports:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError as error:
-                if error.errno not in {errno.EADDRINUSE, errno.EACCES}:
-                    raise
-                raise QuickstartError(
-                    f"Port {port}, which {title} needs, is taken by another program.",
-                    'Stop that program, or choose other ports: make quickstart ARGS="--port-base '
-                    '16000".',
-                ) from None

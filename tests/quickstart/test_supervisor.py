@@ -11,7 +11,8 @@ import pytest
 
 from devcloud.process import Recorded, start_ticks
 from quickstart.errors import QuickstartError
-from quickstart.supervisor import Program, Supervisor, answers, require_free
+from quickstart.ports import require_free
+from quickstart.supervisor import Program, Supervisor, answers
 from tests.conftest import free_port
 
 SLEEP = "import time; time.sleep(60)"
