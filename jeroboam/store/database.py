@@ -178,7 +178,8 @@ def _sqlite_engine(url: URL, statement_seconds: int) -> AsyncEngine:
         # The driver would open transactions by itself, deferred, and too late for DDL.
         dbapi_connection.isolation_level = None
         cursor = dbapi_connection.cursor()
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        # FULL: a request that was accepted is still there after a power failure.
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 
