@@ -105,13 +105,16 @@ class _Answer:
 
 
 def _catch_identity(environ: dict[str, Any], start_response: StartResponse) -> list[bytes]:
-    roles = environ.get("HTTP_X_ROLES", "").split(",")
+    def header(name: str) -> str:
+        # The middleware sets what a token does not have to None.
+        return environ.get(f"HTTP_X_{name}") or ""
+
     environ[_IDENTITY_KEY] = Identity(
-        user_id=environ.get("HTTP_X_USER_ID", ""),
-        project_id=environ.get("HTTP_X_PROJECT_ID", ""),
-        user_name=environ.get("HTTP_X_USER_NAME", ""),
-        project_name=environ.get("HTTP_X_PROJECT_NAME", ""),
-        roles=tuple(role for role in roles if role),
+        user_id=header("USER_ID"),
+        project_id=header("PROJECT_ID"),
+        user_name=header("USER_NAME"),
+        project_name=header("PROJECT_NAME"),
+        roles=tuple(role for role in header("ROLES").split(",") if role),
     )
     start_response("204 No Content", [])
     return []

@@ -93,6 +93,8 @@ def _image(connection: Connection, ident: str | None) -> Image | None:
     if ident is None:
         return None
     with _asking("Glance", f"image {ident}"):
+        # The client would retry a failing Glance for 15 seconds, while somebody waits for us.
+        connection.image.status_code_retries = 1
         candidates = [*_image_by_id(connection, ident), *connection.image.images(name=ident)]
         found = _unique(_named(candidates, ident), "image", ident)
     # The client makes an attribute of this property, and of no other that matters here.

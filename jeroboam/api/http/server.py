@@ -86,7 +86,7 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
     )
 
 
-async def run(settings: Settings) -> None:
+async def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests at hand and leave.
 
     Raises:
@@ -106,11 +106,6 @@ async def run(settings: Settings) -> None:
         log.info("api_ready", url=settings.resolved_api_url)
         await uvicorn.Server(config).serve(sockets=[listener])
         log.info("api_stopped")
-
-
-def serve(settings: Settings) -> None:
-    """Run the API process."""
-    asyncio.run(run(settings))
 
 
 def _listen(settings: Settings) -> socket.socket:

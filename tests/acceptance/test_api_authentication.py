@@ -1,0 +1,210 @@
+"""Who is let in, against a real Keystone."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from keystoneauth1.identity import v3
+from keystoneauth1.session import Session
+from openstack.connection import Connection
+
+from devcloud import Devcloud, Fault
+from tests.acceptance.stack import JEROBOAM, Stack, running_stack
+
+# The library warns of itself.
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+
+IDENTITY = {"service_type": "identity", "version": "3"}
+
+
+@pytest.fixture(scope="module")
+def stack(cloud: Devcloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with running_stack(cloud, tmp_path_factory.mktemp("authentication")) as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def demo(stack: Stack) -> Connection:
+    return stack.connect("demo")
+
+
+@pytest.fixture(scope="module")
+def template(demo: Connection) -> Iterator[str]:
+    """A template and a cluster of the project ``demo``."""
+    magnum = demo.container_infrastructure_management
+    created = magnum.create_cluster_template(name="isolated", coe="kubernetes", image_id="fake-os")
+    yield str(created.id)
+    magnum.delete_cluster_template(created.id)
+
+
+def new_session(cloud: Devcloud, name: str = "demo", **options: Any) -> Session:
+    """Log in afresh, so that no test gets the token of another."""
+    return Session(auth=v3.Password(**cloud.credentials(name) | options))
+
+
+def get(stack: Stack, token: str | None, path: str = "/v1/clusters", **headers: str) -> Any:
+    sent = {"X-Auth-Token": token} if token else {}
+    return httpx.get(f"{stack.url}{path}", headers=sent | headers, timeout=60)
+
+
+def title(response: httpx.Response) -> str:
+    return str(response.json()["errors"][0]["title"])
+
+
+@pytest.mark.parametrize("token", [None, "nonsense", "gAAAAA" + "x" * 180])
+def test_no_valid_token_is_401_with_the_way_to_keystone(stack: Stack, token: str | None) -> None:
+    """Missing and made-up tokens are refused, and the header says where to log in."""
+    response = get(stack, token)
+    assert response.status_code == 401
+    assert title(response) == "The request you have made requires authentication"
+    keystone = stack.cloud.url("keystone")
+    assert response.headers["www-authenticate"] == f'Keystone uri="{keystone}"'
+    assert re.fullmatch(r"req-[0-9a-f-]{36}", response.headers["x-openstack-request-id"])
+
+
+def test_a_revoked_token_is_401(stack: Stack) -> None:
+    """A token that Keystone took back does not open anything."""
+    session = new_session(stack.cloud)
+    token = str(session.get_token())
+    session.delete("/auth/tokens", endpoint_filter=IDENTITY, headers={"X-Subject-Token": token})
+    assert get(stack, token).status_code == 401
+
+
+def test_an_expired_token_is_401_although_it_was_cached(stack: Stack) -> None:
+    """A token that was good a moment ago is refused once its time is over."""
+    session = new_session(stack.cloud)
+    trustor = session.get_user_id()
+    trustee = new_session(stack.cloud, "demo-reader")
+    expiry = datetime.now(UTC) + timedelta(seconds=4)
+    trust = {
+        "trustor_user_id": trustor,
+        "trustee_user_id": trustee.get_user_id(),
+        "project_id": session.get_project_id(),
+        "impersonation": True,
+        "expires_at": expiry.strftime("%Y-%m-%dT%H:%M:%S.000000Z"),
+        "roles": [{"name": "member"}, {"name": "reader"}],
+    }
+    made = session.post("/OS-TRUST/trusts", json={"trust": trust}, endpoint_filter=IDENTITY)
+    login = stack.cloud.credentials("demo-reader")
+    for key in ("project_name", "project_domain_name"):
+        login.pop(key)
+    bounded = Session(auth=v3.Password(**login, trust_id=made.json()["trust"]["id"]))
+    token = str(bounded.get_token())
+    assert get(stack, token).status_code == 200
+    time.sleep(max(0.0, (expiry - datetime.now(UTC)).total_seconds()) + 1)
+    assert get(stack, token).status_code == 401
+
+
+def test_a_token_without_a_project_is_403(stack: Stack) -> None:
+    """A token that is not scoped to a project says nothing about whose clusters are meant."""
+    login = {
+        key: value
+        for key, value in stack.cloud.credentials("demo").items()
+        if not key.startswith("project")
+    }
+    unscoped = Session(auth=v3.Password(**login, unscoped=True))
+    response = get(stack, str(unscoped.get_token()))
+    assert response.status_code == 403
+    assert title(response) == "The token is not scoped to a project"
+
+
+def test_claimed_identities_count_for_nothing(stack: Stack) -> None:
+    """Identity headers of a client neither let it in nor give it other roles."""
+    forged = {"X-Identity-Status": "Confirmed", "X-Roles": "admin", "X-User-Id": "x"}
+    assert get(stack, None, **forged).status_code == 401
+    token = str(new_session(stack.cloud).get_token())
+    assert get(stack, token, "/v1/mservices", **forged).status_code == 403
+
+
+def test_projects_are_isolated(stack: Stack, template: str) -> None:
+    """Another project neither lists, shows, changes nor uses what it does not own."""
+    other = str(new_session(stack.cloud, "other").get_token())
+    path = f"/v1/clustertemplates/{template}"
+    assert get(stack, other, path).status_code == 404
+    assert get(stack, other, "/v1/clustertemplates").json() == {"clustertemplates": []}
+    headers = {"X-Auth-Token": other, "OpenStack-API-Version": "container-infra latest"}
+    for method, body in (("PATCH", []), ("DELETE", None)):
+        response = httpx.request(method, f"{stack.url}{path}", json=body, headers=headers)
+        assert response.status_code == 404
+    response = httpx.post(
+        f"{stack.url}/v1/clusters", json={"cluster_template_id": template}, headers=headers
+    )
+    assert response.status_code == 404
+
+
+def test_roles_decide(stack: Stack, template: str) -> None:
+    """A reader reads and does not write; an admin sees the other project's template too."""
+    path = f"/v1/clustertemplates/{template}"
+    reader = str(new_session(stack.cloud, "demo-reader").get_token())
+    assert get(stack, reader, path).status_code == 200
+    response = httpx.delete(f"{stack.url}{path}", headers={"X-Auth-Token": reader})
+    assert response.status_code == 403
+    assert title(response) == "Policy doesn't allow clustertemplate:delete to be performed"
+    admin = str(new_session(stack.cloud, "other-admin").get_token())
+    assert get(stack, admin, path).status_code == 200
+
+
+def test_keystone_down_is_503_and_known_tokens_still_work(stack: Stack) -> None:
+    """Without Keystone a new token cannot be checked, which is no error of ours or the user."""
+    known, unknown = (str(new_session(stack.cloud).get_token()) for _ in range(2))
+    assert get(stack, known).status_code == 200
+    stack.cloud.add_fault(
+        Fault(target="api", action="drop", service="keystone", path="auth/tokens")
+    )
+    try:
+        response = get(stack, unknown)
+        assert response.status_code == 503
+        assert title(response).startswith("The Keystone service is temporarily unavailable")
+        assert get(stack, known).status_code == 200
+    finally:
+        stack.cloud.clear_faults()
+    assert get(stack, unknown).status_code == 200
+
+
+def test_health_needs_no_token_and_names_the_services(stack: Stack) -> None:
+    """A load balancer can ask without a token; the detailed answer names what is up."""
+    assert get(stack, None, "/healthcheck").text == "OK"
+    detailed = get(stack, None, "/healthcheck?detailed")
+    assert detailed.json() == {
+        "status": "ok",
+        "services": {"database": "ok", "keystone": "ok", "temporal": "ok"},
+    }
+
+
+def test_no_token_is_in_the_log(stack: Stack) -> None:
+    """The log has a line per request and no token of any of them."""
+    token = str(new_session(stack.cloud).get_token())
+    assert get(stack, token).status_code == 200
+    log = stack.api.log.read_text()
+    assert '"path": "/v1/clusters"' in log
+    assert token not in log
+    assert "gAAAAA" not in log
+
+
+def test_a_taken_port_is_one_line(stack: Stack, tmp_path: Path) -> None:
+    """A second API on the same port ends at once with one line that names the setting."""
+    done = subprocess.run(
+        [str(JEROBOAM), "serve"],
+        env={
+            **os.environ,
+            **stack.environment,
+            "JEROBOAM_STATE_DIRECTORY": str(tmp_path),
+            "PYTHONWARNINGS": "ignore",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "JEROBOAM_API_PORT" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sys.executable not in done.stderr
