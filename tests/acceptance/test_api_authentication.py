@@ -19,8 +19,6 @@ from openstack.connection import Connection
 from devcloud import Devcloud, Fault
 from tests.acceptance.stack import JEROBOAM, Stack, running_stack
 
-# The library warns of itself.
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 IDENTITY = {"service_type": "identity", "version": "3"}
 

@@ -11,8 +11,6 @@ from openstack.connection import Connection
 from devcloud import Devcloud, Fault
 from tests.acceptance.stack import Stack, running_stack, wait_for
 
-# The library warns of itself.
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 OUT_OF_TREE = """
 from jeroboam.drivers.base import Provides

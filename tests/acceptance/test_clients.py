@@ -10,10 +10,11 @@ from openstack.connection import Connection
 from devcloud import Devcloud
 from tests.acceptance.stack import Stack, running_stack, wait_for
 
-# The library warns of itself.
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 SECONDS = 60
+
+# Each command of the client costs seconds of processor time.
+pytestmark = pytest.mark.timeout(400)
 
 
 @pytest.fixture(scope="module")

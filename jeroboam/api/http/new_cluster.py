@@ -1,40 +1,22 @@
-"""Makes clusters: from the request to a specification that may be stored."""
-
-from typing import Any
+"""Accepts new clusters: all checks, then the trust, the row and the start."""
 
 import structlog
 
-from jeroboam.api.http import labels as label_rules
-from jeroboam.api.http import names, template_rules, versions
+from jeroboam.api.http import versions
 from jeroboam.api.http.caller import Caller
+from jeroboam.api.http.cluster_specification import specify
 from jeroboam.api.http.dependencies import Dependencies
-from jeroboam.api.http.directory import Found, Wanted
-from jeroboam.api.http.edit_template import select_driver
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.errors import (
-    DriverContractError,
     InvalidRequestError,
     JeroboamError,
     NotAuthorizedError,
     NotFoundError,
     QuotaExceededError,
 )
-from jeroboam.models import (
-    Cluster,
-    ClusterSpec,
-    ClusterTemplate,
-    NodeGroup,
-    Operation,
-    OperationKind,
-    Status,
-    new_uuid,
-)
-from jeroboam.models.cluster import MASTER, WORKER
+from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, Operation, OperationKind
 from jeroboam.store import Scope
-
-MINIMUM_NODES_LABEL = "min_node_count"
-DEFAULT_TIMEOUT_MINUTES = 60
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +37,7 @@ async def create_cluster(
     await _check_quota(dependencies, caller)
     if template.hidden and not caller.identity.is_admin:
         raise NotAuthorizedError("Not authorized. The cluster template is hidden.")
-    spec, driver = await _specify(dependencies, caller, request, template)
+    spec, driver = await specify(dependencies, caller, request, template)
     return await _accept(dependencies, caller, spec, driver)
 
 
@@ -78,131 +60,6 @@ async def _check_quota(dependencies: Dependencies, caller: Caller) -> None:
             f"Resource limit exceeded: You have reached the maximum clusters per project, {limit}. "
             "You may delete a cluster to make room for a new one."
         )
-
-
-async def _specify(
-    dependencies: Dependencies, caller: Caller, request: ClusterCreate, template: ClusterTemplate
-) -> tuple[ClusterSpec, ClusterDriver]:
-    values = _merged(request, template)
-    _check_masters(request.master_count or 1, master_lb_enabled=values["master_lb_enabled"])
-    template_rules.check_docker_volume(template, values["docker_volume_size"])
-    found = await _look_up(dependencies, caller, template, values)
-    driver = select_driver(dependencies, template, found).driver
-    cluster = Cluster(
-        **values,
-        uuid=new_uuid(),
-        name=request.name or names.generate("cluster"),
-        project_id=caller.identity.project_id,
-        user_id=caller.identity.user_id,
-        cluster_template_id=template.uuid,
-        create_timeout=_or_default(request.create_timeout, DEFAULT_TIMEOUT_MINUTES),
-        discovery_url=request.discovery_url,
-        driver=driver.name,
-        driver_version=driver.version,
-        cloud=dependencies.settings.cloud,
-    )
-    groups = _default_groups(cluster, template, request)
-    spec = ClusterSpec(cluster=cluster, template=template, node_groups=groups)
-    _validate(driver, spec)
-    return spec, driver
-
-
-def _merged(request: ClusterCreate, template: ClusterTemplate) -> dict[str, Any]:
-    """Return the attributes that fall back on the template's."""
-    merge = bool(request.merge_labels)
-    return {
-        "keypair": request.keypair or template.keypair_id,
-        "flavor_id": request.flavor_id or template.flavor_id,
-        "master_flavor_id": request.master_flavor_id or template.master_flavor_id,
-        "docker_volume_size": request.docker_volume_size or template.docker_volume_size,
-        "fixed_network": request.fixed_network or template.fixed_network,
-        "fixed_subnet": request.fixed_subnet or template.fixed_subnet,
-        "floating_ip_enabled": _or_default(
-            request.floating_ip_enabled, template.floating_ip_enabled
-        ),
-        "master_lb_enabled": _or_default(request.master_lb_enabled, template.master_lb_enabled),
-        "labels": label_rules.inherit(template.labels, request.labels, merge=merge),
-        "merge_labels": merge,
-    }
-
-
-async def _look_up(
-    dependencies: Dependencies, caller: Caller, template: ClusterTemplate, values: dict[str, Any]
-) -> Found:
-    flavors = [values["flavor_id"], values["master_flavor_id"]]
-    found = await dependencies.directory(caller).look_up(
-        Wanted(
-            image=template.image_id,
-            flavors=tuple(flavor for flavor in flavors if flavor),
-            keypair=values["keypair"],
-            external_network=template.external_network_id,
-            fixed_network=values["fixed_network"],
-            fixed_subnet=values["fixed_subnet"],
-        )
-    )
-    for flavor in found.flavors.values():
-        template_rules.check_root_disk(flavor, values["labels"])
-    return found
-
-
-def _check_masters(count: int, *, master_lb_enabled: bool) -> None:
-    if count % 2 == 0:
-        raise InvalidRequestError(
-            f"master nodegroup size of {count} is invalid, size cannot be an even number."
-        )
-    if count > 1 and not master_lb_enabled:
-        raise InvalidRequestError("master_count must be 1 when master_lb_enabled is False")
-
-
-def _default_groups(
-    cluster: Cluster, template: ClusterTemplate, request: ClusterCreate
-) -> tuple[NodeGroup, NodeGroup]:
-    shared: dict[str, Any] = {
-        "cluster_id": cluster.uuid,
-        "project_id": cluster.project_id,
-        "is_default": True,
-        "image_id": template.image_id,
-        "docker_volume_size": cluster.docker_volume_size,
-        "labels": cluster.labels,
-        "status": Status.CREATE_IN_PROGRESS,
-    }
-    masters = NodeGroup(
-        **shared,
-        name=f"default-{MASTER}",
-        role=MASTER,
-        flavor_id=cluster.master_flavor_id,
-        node_count=request.master_count or 1,
-    )
-    workers = NodeGroup(
-        **shared,
-        name=f"default-{WORKER}",
-        role=WORKER,
-        flavor_id=cluster.flavor_id,
-        node_count=_or_default(request.node_count, 1),
-        min_node_count=_minimum_nodes(cluster),
-    )
-    return masters, workers
-
-
-def _minimum_nodes(cluster: Cluster) -> int:
-    text = cluster.labels.get(MINIMUM_NODES_LABEL, "0")
-    if not (text.isascii() and text.isdigit() and len(text) < len("1000000")):
-        raise InvalidRequestError(
-            f"Label '{MINIMUM_NODES_LABEL}' must be a number of nodes, not '{text}'."
-        )
-    return int(text)
-
-
-def _validate(driver: ClusterDriver, spec: ClusterSpec) -> None:
-    try:
-        driver.validate(spec)
-    except JeroboamError:
-        raise
-    except Exception as error:
-        log.exception("driver_validate_defect", driver=driver.name)
-        raise DriverContractError(
-            f"Driver '{driver.name}' could not check the request. Tell the operator."
-        ) from error
 
 
 async def _accept(
@@ -259,7 +116,3 @@ async def _is_stored(dependencies: Dependencies, cluster: Cluster) -> bool:
     except JeroboamError:
         return True
     return True
-
-
-def _or_default(value: Any, default: Any) -> Any:
-    return default if value is None else value
