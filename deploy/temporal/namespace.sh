@@ -6,18 +6,27 @@ set -eu
 ATTEMPTS=${ATTEMPTS:-60}
 : "${TEMPORAL_ADDRESS:?}" "${TEMPORAL_NAMESPACE:?}" "${RETENTION:?}"
 
+namespace() {
+    temporal operator namespace "$@" --namespace "$TEMPORAL_NAMESPACE"
+}
+
+settle() {
+    temporal operator cluster health || return
+    if namespace describe; then
+        namespace update --retention "$RETENTION"
+    else
+        namespace create --retention "$RETENTION"
+    fi
+}
+
+# A server that has only started, or a namespace that has only been made, is not known everywhere.
 attempt=1
-until temporal operator cluster health >/dev/null 2>&1; do
+until report=$(settle 2>&1); do
     if [ "$attempt" -ge "$ATTEMPTS" ]; then
-        echo "Temporal at $TEMPORAL_ADDRESS is not healthy after $ATTEMPTS attempts." >&2
+        echo "Namespace $TEMPORAL_NAMESPACE at $TEMPORAL_ADDRESS: $report" >&2
         exit 1
     fi
     attempt=$((attempt + 1))
     sleep 1
 done
-
-if temporal operator namespace describe --namespace "$TEMPORAL_NAMESPACE" >/dev/null 2>&1; then
-    temporal operator namespace update --namespace "$TEMPORAL_NAMESPACE" --retention "$RETENTION"
-else
-    temporal operator namespace create --namespace "$TEMPORAL_NAMESPACE" --retention "$RETENTION"
-fi
+echo "Namespace $TEMPORAL_NAMESPACE keeps the history of ended operations for $RETENTION."
