@@ -62,6 +62,10 @@ def _check_where(plan: KubernetesPlan) -> None:
     cluster, template = plan.spec.cluster, plan.spec.template
     if cluster.fixed_subnet and not cluster.fixed_network:
         raise InvalidRequestError("fixed_subnet is set without fixed_network. Set both.")
+    if cluster.master_lb_enabled and cluster.fixed_network and not cluster.fixed_subnet:
+        raise InvalidRequestError(
+            "A load balancer in an existing network needs to know the subnet. Set fixed_subnet."
+        )
     public = cluster.floating_ip_enabled or plan.load_balancer_is_public
     if template.external_network_id:
         return

@@ -86,7 +86,8 @@ def _wanted(entry: Mapping[str, Any], role: str) -> bool:
 
 def _text(manifest: Path, entry: Mapping[str, Any], contents: Contents) -> str:
     if "from" in entry:
-        return (manifest.parent / entry["from"]).read_text(encoding="utf-8")
+        source: str = entry["from"]
+        return (manifest.parent / source).read_text(encoding="utf-8")
     name: str = entry["content"]
     if name not in contents:
         raise DriverContractError(f"{manifest.name} asks for '{name}', which nobody generates.")

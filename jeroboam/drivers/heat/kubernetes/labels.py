@@ -166,6 +166,12 @@ _CLOUD = (
     ),
     Label("octavia_provider", NAME, "", "Octavia provider of the API's load balancer."),
     Label(
+        "octavia_lb_algorithm",
+        choice("ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"),
+        "",
+        "How it chooses a master; SOURCE_IP_PORT for the provider ovn, else ROUND_ROBIN.",
+    ),
+    Label(
         "master_lb_floating_ip_enabled",
         BOOLEAN,
         "",

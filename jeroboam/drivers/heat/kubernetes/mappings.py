@@ -33,6 +33,7 @@ PARAMETERS = (
     ParameterMapping("master_lb_floating_ip_enabled", "plan.load_balancer_is_public"),
     ParameterMapping("master_lb_allowed_cidrs", "labels.master_lb_allowed_cidrs", convert=list),
     ParameterMapping("octavia_provider", "labels.octavia_provider"),
+    ParameterMapping("octavia_lb_algorithm", "plan.balancing"),
     ParameterMapping("boot_volume_size", "labels.boot_volume_size"),
     ParameterMapping("boot_volume_type", "labels.boot_volume_type"),
     ParameterMapping("etcd_volume_size", "labels.etcd_volume_size"),

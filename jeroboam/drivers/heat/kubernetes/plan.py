@@ -97,6 +97,12 @@ class KubernetesPlan:
         return cluster.master_lb_enabled and (cluster.floating_ip_enabled if wish is None else wish)
 
     @property
+    def balancing(self) -> str:
+        """How the load balancer chooses a master; OVN can do one way only, the others cannot."""
+        only_way = "SOURCE_IP_PORT" if self.labels["octavia_provider"] == "ovn" else "ROUND_ROBIN"
+        return str(self.labels["octavia_lb_algorithm"] or only_way)
+
+    @property
     def no_proxy(self) -> str:
         """The user's exceptions and all that is inside the cluster."""
         given = (self.spec.template.no_proxy or "").replace(" ", "")

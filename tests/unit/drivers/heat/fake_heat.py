@@ -25,14 +25,16 @@ class FakeHeat:
         stacks: Records by project.
         engines: Records of the service list; ``None`` refuses to show them.
         global_list: Whether all projects may be listed at once.
-        requests: Method, path and query of each request; the token names the project.
+        name_is_taken: Whether a create meets a stack that another call has just made.
+        requests: Method, path and query or body of each; the token names the project.
     """
 
     stacks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     engines: list[dict[str, Any]] | None = field(default_factory=list)
     global_list: bool = True
     down: bool = False
-    requests: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    name_is_taken: bool = False
+    requests: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     port: int = 0
 
     def add(self, project: str, cluster_id: str, status: str, **record: Any) -> None:
@@ -46,11 +48,36 @@ class FakeHeat:
         }
         self.stacks.setdefault(project, []).append(stack)
 
-    def lists(self) -> list[dict[str, str]]:
+    def lists(self) -> list[dict[str, Any]]:
         """Return the queries of all stack lists."""
         return [
             query for method, path, query in self.requests if (method, path) == ("GET", "/stacks")
         ]
+
+    def changes(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Return all requests but those that only look."""
+        return [request for request in self.requests if request[0] != "GET"]
+
+    def find(self, ident: str) -> dict[str, Any] | None:
+        stacks = (stack for owned in self.stacks.values() for stack in owned)
+        return next((s for s in stacks if ident in {s["id"], s["stack_name"]}), None)
+
+    def show(self, ident: str) -> tuple[int, Any]:
+        found = self.find(ident)
+        if found is None:
+            return 404, {"error": {"message": f"The Stack ({ident}) could not be found."}}
+        return 200, {"stack": found}
+
+    def change(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        """Take a create, an update or a delete; a name can be used once."""
+        found = self.find(body.get("stack_name", path.rsplit("/", 1)[-1]))
+        if method == "POST":
+            if found or self.name_is_taken:
+                return 409, {"error": {"message": "The Stack already exists."}}
+            return 201, {"stack": {"id": "new"}}
+        if found is None:
+            return 404, {"error": {"message": "The Stack could not be found."}}
+        return 202 if method == "PATCH" else 204, None
 
     def answer(self, project: str, path: str, query: dict[str, str]) -> tuple[int, Any]:
         if self.down:
@@ -61,6 +88,8 @@ class FakeHeat:
                     "error": {"message": "You are not authorized to complete this action."}
                 }
             return 200, {"services": self.engines}
+        if path.startswith("/stacks/"):
+            return self.show(path.rsplit("/", 1)[-1])
         if "global_tenant" in query and not self.global_list:
             return 403, {"error": {"message": "You are not authorized to use global_index."}}
         found = [
@@ -103,8 +132,25 @@ def serving(heat: FakeHeat) -> Iterator[FakeCloud]:
             url = urlsplit(self.path)
             query = {name: values[0] for name, values in parse_qs(url.query).items()}
             heat.requests.append(("GET", url.path, query))
-            status, body = heat.answer(self.headers["X-Auth-Token"], url.path, query)
-            data = json.dumps(body).encode()
+            self.reply(*heat.answer(self.headers["X-Auth-Token"], url.path, query))
+
+        def change(self) -> None:
+            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = json.loads(sent or b"{}")
+            heat.requests.append((self.command, self.path, body))
+            self.reply(*heat.change(self.command, self.path, body))
+
+        def do_POST(self) -> None:
+            self.change()
+
+        def do_PATCH(self) -> None:
+            self.change()
+
+        def do_DELETE(self) -> None:
+            self.change()
+
+        def reply(self, status: int, body: Any) -> None:
+            data = b"" if body is None else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))

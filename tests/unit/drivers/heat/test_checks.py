@@ -59,6 +59,7 @@ def test_accepted(fields: dict[str, Any]) -> None:
         ({"labels": {"service_cluster_ip_range": "10.1.0.0/29"}}, "too small"),
         ({"labels": {"flannel_network_cidr": "10.8.0.0/24"}}, "flannel_network_subnetlen is 24"),
         ({"fixed_subnet": "s"}, "fixed_subnet is set without fixed_network"),
+        ({"fixed_network": "n", "master_lb_enabled": True}, "Set fixed_subnet"),
         ({"template": {"external_network_id": None}}, "external_network_id is needed"),
         (
             {

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from jeroboam.drivers.heat.kubernetes import kubeadm
 from jeroboam.drivers.heat.kubernetes.plan import KubernetesPlan
-from tests.unit.drivers.heat.clusters import BOOTSTRAP_TOKEN, make_spec, secrets
+from tests.unit.drivers.heat.clusters import make_spec, secrets
 
 
 def init(**fields: Any) -> dict[str, dict[str, Any]]:
@@ -129,4 +129,4 @@ def test_join() -> None:
     der = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     token = worker["discovery"]["bootstrapToken"]
     assert token["caCertHashes"] == [f"sha256:{hashlib.sha256(der).hexdigest()}"]
-    assert token["token"] == BOOTSTRAP_TOKEN
+    assert token["token"] == secrets().bootstrap_token

@@ -100,7 +100,7 @@ class TestInstall:
             assert sandbox.path(path).stat().st_mode & 0o111, path
         assert not sandbox.path("/var/lib/jeroboam/downloads").exists()
         binary = "https://dl.k8s.io/release/v1.37.1/bin/linux/amd64/kubelet"
-        assert any(f" {binary} " in call for call in sandbox.calls("curl"))
+        assert any(f" {binary}" in call for call in sandbox.calls("curl"))
 
     def test_wrong_checksum_is_not_installed(self, sandbox: Sandbox) -> None:
         """A damaged download is thrown away and fetched again."""

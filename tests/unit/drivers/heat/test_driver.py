@@ -1,0 +1,167 @@
+"""Each call of the driver can be repeated, whatever became of the one before."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from jeroboam.drivers.base import DriverContext
+from jeroboam.drivers.heat.stacks import stack_name
+from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
+from jeroboam.errors import ConflictError, NotFoundError
+from tests.unit.drivers.heat.clusters import make_spec, secrets
+from tests.unit.drivers.heat.fake_heat import FakeCloud, FakeHeat, serving
+
+DRIVER = FedoraCoreosDriver()
+SPEC = make_spec(trust_id="p1")
+
+
+@pytest.fixture
+def heat() -> FakeHeat:
+    return FakeHeat()
+
+
+@pytest.fixture
+def context(heat: FakeHeat) -> Iterator[DriverContext]:
+    with serving(heat) as cloud:
+        yield DriverContext("cluster:operation:step", cloud, secrets)
+
+
+def existing(heat: FakeHeat, status: str, **record: Any) -> None:
+    heat.add("p1", "x", status, stack_name=stack_name(SPEC.cluster), **record)
+
+
+def test_create(heat: FakeHeat, context: DriverContext) -> None:
+    """A new cluster is one request with everything in it; Heat's own roll-back is off."""
+    assert DRIVER.create_cluster(context, SPEC, 30) == "new"
+    ((method, path, body),) = heat.changes()
+    assert (method, path) == ("POST", "/stacks")
+    assert body["stack_name"] == stack_name(SPEC.cluster)
+    assert body["tags"] == f"jeroboam,{SPEC.cluster.uuid},cluster:operation:step"
+    assert body["timeout_mins"] == 30
+    assert body["disable_rollback"] is True
+    assert set(body["files"]) == {"master.yaml", "node_group.yaml", "node.yaml"}
+    assert set(body["parameters"]) <= set(body["template"]["parameters"])
+    assert body["parameters"]["ready_timeout"] == 29 * 60
+
+
+def test_lost_race(heat: FakeHeat, context: DriverContext) -> None:
+    """A create that meets the stack of a twin returns that stack."""
+    heat.name_is_taken = True
+    with pytest.raises(ConflictError):
+        DRIVER.create_cluster(context, SPEC, 30)
+    existing(heat, "CREATE_IN_PROGRESS")
+    assert DRIVER.create_cluster(context, SPEC, 30) == "stack-x"
+
+
+@pytest.mark.parametrize("status", ["CREATE_IN_PROGRESS", "CREATE_COMPLETE", "UPDATE_COMPLETE"])
+def test_repeated_create(heat: FakeHeat, context: DriverContext, status: str) -> None:
+    """A stack that is well is left alone."""
+    existing(heat, status)
+    assert DRIVER.create_cluster(context, SPEC, 30) == "stack-x"
+    assert heat.changes() == []
+
+
+def test_resumed_create(heat: FakeHeat, context: DriverContext) -> None:
+    """A stack that failed or was lost is gone on with, on its own template and parameters."""
+    heat.engines = [{"status": "up", "created_at": "2026-01-02T12:00:30.5"}]
+    for status in ("CREATE_FAILED", "CREATE_IN_PROGRESS"):
+        heat.stacks.clear()
+        heat.requests.clear()
+        existing(heat, status)
+        assert DRIVER.create_cluster(context, SPEC, 20) == "stack-x"
+        ((method, path, body),) = heat.changes()
+        assert (method, path) == ("PATCH", "/stacks/stack-x")
+        assert body == {"timeout_mins": 20, "disable_rollback": True}
+
+
+def test_delete(heat: FakeHeat, context: DriverContext) -> None:
+    """What is not there is deleted; what is being deleted is not disturbed."""
+    DRIVER.delete_cluster(context, SPEC)
+    assert heat.changes() == []
+    for status, expected in (
+        ("CREATE_IN_PROGRESS", 1),
+        ("CREATE_FAILED", 1),
+        ("DELETE_FAILED", 1),
+        ("DELETE_IN_PROGRESS", 0),
+        ("DELETE_COMPLETE", 0),
+    ):
+        heat.stacks.clear()
+        heat.requests.clear()
+        existing(heat, status)
+        DRIVER.delete_cluster(context, SPEC)
+        assert [method for method, _, _ in heat.changes()] == ["DELETE"] * expected, status
+
+
+def test_lost_delete(heat: FakeHeat, context: DriverContext) -> None:
+    """A delete that a restarted Heat has forgotten is submitted again."""
+    heat.engines = [{"status": "up", "created_at": "2026-01-02T12:00:30.5"}]
+    existing(heat, "DELETE_IN_PROGRESS")
+    DRIVER.delete_cluster(context, SPEC)
+    assert [method for method, _, _ in heat.changes()] == ["DELETE"]
+
+
+def test_stack_id_that_was_stored(heat: FakeHeat, context: DriverContext) -> None:
+    """The stored id finds the stack; one that leads nowhere does not hide the stack's name."""
+    existing(heat, "CREATE_FAILED")
+    for stack_id in ("stack-x", "gone"):
+        cluster = SPEC.cluster.model_copy(update={"stack_id": stack_id})
+        DRIVER.delete_cluster(context, SPEC.model_copy(update={"cluster": cluster}))
+    assert [path for _, path, _ in heat.changes()] == ["/stacks/stack-x"] * 2
+
+
+def test_update(heat: FakeHeat, context: DriverContext) -> None:
+    """An update keeps the stack's template, and Heat rolls back only if it is asked to."""
+    existing(heat, "CREATE_COMPLETE")
+    for rollback in (False, True):
+        heat.requests.clear()
+        assert DRIVER.update_cluster(context, SPEC, rollback=rollback) == "stack-x"
+        ((method, _, body),) = heat.changes()
+        assert method == "PATCH"
+        assert "template" not in body
+        assert body["parameters"]["worker_count"] == 1
+        assert body["disable_rollback"] is not rollback
+
+
+def test_update_of_nothing(context: DriverContext) -> None:
+    """A cluster without a stack cannot be changed."""
+    with pytest.raises(NotFoundError, match="has no stack"):
+        DRIVER.update_cluster(context, SPEC)
+
+
+def test_outputs(heat: FakeHeat, context: DriverContext) -> None:
+    """Outputs of the stack and versions of the labels become the cluster's."""
+    outputs = {
+        "api_address": "https://192.0.2.1:6443",
+        "master_addresses": ["192.0.2.1"],
+        "node_addresses": [""],
+        "node_addresses_private": ["10.0.0.7"],
+    }
+    listed = [{"output_key": key, "output_value": value} for key, value in outputs.items()]
+    existing(heat, "CREATE_COMPLETE", outputs=listed)
+    found = DRIVER.read_outputs(context, SPEC)
+    assert found.api_address == "https://192.0.2.1:6443"
+    assert found.coe_version == "v1.37.1"
+    assert found.node_addresses == {
+        SPEC.masters.uuid: ("192.0.2.1",),
+        SPEC.workers[0].uuid: ("10.0.0.7",),
+    }
+
+
+def test_cloud_is_unused_by_validation() -> None:
+    """Validation needs neither cloud nor secrets."""
+    DRIVER.validate(SPEC)
+
+
+def test_names_of_hosts() -> None:
+    """Any cluster name gives names of hosts that Kubernetes takes."""
+    for name in ("x", "Größe_1", "a" * 242, "A.b-C", "-"):
+        facts = DRIVER.facts(
+            DriverContext("k", FakeCloud(FakeHeat()), secrets), make_spec(name=name), 60
+        )
+        host = f"{facts['names']['cluster']}-{facts['names']['workers']}-1000"
+        assert len(host) <= 63
+        assert host.strip("-") == host
+        assert host.replace("-", "").isalnum()
+        assert host.isascii()
+        assert host == host.lower()
