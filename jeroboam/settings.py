@@ -18,7 +18,6 @@ class Settings(BaseSettings):
         secrets_key: Base64 key of 32 bytes which encrypts stored secrets. Without it a key file is
             made in ``state_directory``; several hosts must share one key.
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
-        region: Region of the endpoints, when the cloud has several.
         poll_interval_seconds: Time between two list calls of a poll hub.
         max_clusters_per_project: Magnum's ``[quotas] max_clusters_per_project``.
     """

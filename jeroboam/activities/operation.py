@@ -1,12 +1,12 @@
 """The short steps of operations: each loads the cluster and calls one thing."""
 
-import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
 from temporalio import activity
 
 from jeroboam import certificates
+from jeroboam.activities import threads
 from jeroboam.activities.dependencies import Dependencies, driver_context
 from jeroboam.drivers.base import ClusterDriver, DriverContext, SupportsHooks
 from jeroboam.errors import DriverContractError
@@ -61,7 +61,7 @@ class OperationActivities:
     async def issue_certificates(self, step: StepInput) -> StepResult:
         """Make the cluster's CAs, unless it has them."""
         spec = await self._store.clusters.spec(step.cluster_id)
-        secrets = await asyncio.to_thread(certificates.issue_cluster_secrets, spec.cluster.name)
+        secrets = certificates.issue_cluster_secrets(spec.cluster.name)
         await self._store.secrets.put_if_absent(step.cluster_id, certificates.to_mapping(secrets))
         return StepResult()
 
@@ -95,9 +95,7 @@ class OperationActivities:
         """Remove the trust with which Jeroboam acted for the owner."""
         cluster = (await self._store.clusters.spec(step.cluster_id)).cluster
         if cluster.trust_id:
-            await asyncio.to_thread(
-                self._dependencies.revoke_trust, cluster.cloud, cluster.trust_id
-            )
+            await threads.call(self._dependencies.revoke_trust, cluster.cloud, cluster.trust_id)
         return StepResult()
 
     async def _call_driver(
@@ -106,7 +104,7 @@ class OperationActivities:
         spec = await self._store.clusters.spec(step.cluster_id)
         driver = self._drivers.installed(spec.cluster.driver)
         context = driver_context(self._dependencies, step, spec)
-        return await asyncio.to_thread(call, driver, context, spec)
+        return await threads.call(call, driver, context, spec)
 
     async def _run_driver_hook(self, step: StepInput, spec: ClusterSpec, phase: HookPhase) -> None:
         driver = self._drivers.installed(spec.cluster.driver)
@@ -114,7 +112,7 @@ class OperationActivities:
             raise DriverContractError(f"Driver '{driver.name}' offers no hooks on this worker.")
         hook = driver.before if phase is HookPhase.BEFORE else driver.after
         context = driver_context(self._dependencies, step, spec)
-        await asyncio.to_thread(hook, step.intent, context, spec)
+        await threads.call(hook, step.intent, context, spec)
 
     async def _run_installed_hook(
         self, step: StepInput, spec: ClusterSpec, phase: HookPhase, name: str
@@ -126,7 +124,7 @@ class OperationActivities:
             cloud=self._dependencies.cloud(spec.cluster.cloud),
             idempotency_key=step.idempotency_key,
         )
-        await asyncio.to_thread(self._hooks.get(name).run, event)
+        await threads.call(self._hooks.get(name).run, event)
 
     def _hook_references(
         self, driver: ClusterDriver, kind: OperationKind, phase: HookPhase

@@ -1,23 +1,18 @@
 """The long step of operations: wait until the backend has finished."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 from temporalio import activity
 
+from jeroboam.activities import threads
 from jeroboam.activities.dependencies import Dependencies, driver_context
 from jeroboam.activities.poll_hub import Answer, PollHub
 from jeroboam.drivers.base import ClusterDriver, Phase, Progress, Watch
 from jeroboam.errors import BackendFailedError, ConflictError, JeroboamError, WorkerStoppingError
 from jeroboam.models import ClusterSpec, OperationKind, StepNote, utc_now
 from jeroboam.models.wire import StepInput, StepResult
-
-T = TypeVar("T")
-
-HEARTBEAT_SECONDS = 5.0
-"""How long to wait for news before saying that the wait is alive; the SDK thins heartbeats out."""
 
 
 @dataclass
@@ -71,7 +66,7 @@ class WaitActivities:
             if activity.is_worker_shutdown():
                 raise WorkerStoppingError("This worker is stopping; another one goes on.")
             try:
-                return await asyncio.wait_for(answers.get(), HEARTBEAT_SECONDS)
+                return await asyncio.wait_for(answers.get(), threads.HEARTBEAT_SECONDS)
             except TimeoutError:
                 continue
 
@@ -112,25 +107,19 @@ class WaitActivities:
             if wait.step.intent is OperationKind.DELETE
             else (lambda: wait.driver.create_cluster(context, wait.spec, minutes))
         )
-        await self._heartbeating(wait, asyncio.to_thread(call))
+        await threads.call(call, details=wait.resubmissions)
 
     async def _failure(self, wait: _Wait, progress: Progress) -> BackendFailedError:
         context = driver_context(self._dependencies, wait.step, wait.spec)
-        explaining = asyncio.to_thread(wait.driver.explain_failure, context, wait.spec, progress)
+        explain = wait.driver.explain_failure
         try:
-            explained = await self._heartbeating(wait, explaining)
+            explained = await threads.call(
+                explain, context, wait.spec, progress, details=wait.resubmissions
+            )
         except JeroboamError as error:
             # The verdict stands, whether or not its details can be read.
             return BackendFailedError(f"{progress.message} (No details: {error.message})")
         return BackendFailedError(explained.message, faults=explained.faults)
-
-    @staticmethod
-    async def _heartbeating(wait: _Wait, work: Awaitable[T]) -> T:
-        task = asyncio.ensure_future(work)
-        while not task.done():
-            await asyncio.wait({task}, timeout=HEARTBEAT_SECONDS)
-            activity.heartbeat(wait.resubmissions)
-        return task.result()
 
     async def _note_silence(self, wait: _Wait, error: JeroboamError) -> None:
         if wait.unanswered_since is None:

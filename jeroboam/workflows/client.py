@@ -34,16 +34,6 @@ SUPERSEDE_TIMEOUT = timedelta(seconds=5)
 
 OPERATION_ID_MEMO = "operation_id"
 
-_UNREACHABLE = frozenset(
-    {
-        RPCStatusCode.UNAVAILABLE,
-        RPCStatusCode.DEADLINE_EXCEEDED,
-        RPCStatusCode.CANCELLED,
-        RPCStatusCode.RESOURCE_EXHAUSTED,
-        RPCStatusCode.UNKNOWN,
-    }
-)
-
 log = structlog.get_logger(__name__)
 
 
@@ -184,15 +174,13 @@ class OperationClient:
 
 @contextmanager
 def _tolerating(operation: Operation) -> Iterator[None]:
-    """Leave the row to the reconciler when Temporal does not answer; all else is a defect."""
+    """Leave the row to the reconciler when Temporal does not answer, or is not ready for it yet."""
     try:
         yield
     except WorkflowUpdateRPCTimeoutOrCancelledError:
         log.warning("supersede_not_answered", operation_id=operation.uuid)
     except RPCError as error:
-        if error.status not in _UNREACHABLE:
-            raise
-        log.warning("temporal_unreachable", operation_id=operation.uuid, status=error.status.name)
+        log.warning("start_not_answered", operation_id=operation.uuid, status=error.status.name)
 
 
 def _request(operation: Operation) -> OperationRequest:

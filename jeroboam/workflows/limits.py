@@ -15,8 +15,11 @@ PLAN_TOTAL = timedelta(hours=1)
 STEP_ATTEMPT = timedelta(minutes=3)
 """One attempt of a short step; every call within it has a shorter time-out of its own."""
 
-HEARTBEAT = timedelta(seconds=60)
-"""After this silence a wait is handed to another worker."""
+STEP_HEARTBEAT = timedelta(seconds=15)
+"""After this silence a short step is tried again, on another worker if this one is dead."""
+
+WAIT_HEARTBEAT = timedelta(seconds=60)
+"""After this silence a wait is handed to another worker. Longer, since thousands may wait."""
 
 COMPENSATION_TOTAL = timedelta(hours=24)
 """A roll-back has a clock of its own: the operation's may have run out already."""

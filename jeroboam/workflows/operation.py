@@ -200,7 +200,7 @@ class _Body:
             task_queue=f"{workflow.info().task_queue}-poll" if waiting else None,
             start_to_close_timeout=budget if waiting else min(budget, limits.STEP_ATTEMPT),
             schedule_to_close_timeout=budget,
-            heartbeat_timeout=limits.HEARTBEAT if waiting else None,
+            heartbeat_timeout=limits.WAIT_HEARTBEAT if waiting else limits.STEP_HEARTBEAT,
             retry_policy=limits.RETRY,
             cancellation_type=_CANCEL_WAIT if waiting else _CANCEL_CALL,
             summary=step.name,
