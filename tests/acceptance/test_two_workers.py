@@ -22,7 +22,7 @@ BUILD_SECONDS = 20
 
 KEY = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 HEARTBEAT_TIMEOUT = 60
-"""Seconds after which Temporal gives up a worker that was killed; ``limits.HEARTBEAT``."""
+"""Seconds after which Temporal gives up a worker that was killed; ``limits.WAIT_HEARTBEAT``."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
