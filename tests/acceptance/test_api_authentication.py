@@ -1,13 +1,9 @@
 """Who is let in, against a real Keystone."""
 
-import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,8 +13,7 @@ from keystoneauth1.session import Session
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
-from tests.acceptance.stack import JEROBOAM, Stack, running_stack
-
+from tests.acceptance.stack import Stack, running_stack
 
 IDENTITY = {"service_type": "identity", "version": "3"}
 
@@ -185,24 +180,3 @@ def test_no_token_is_in_the_log(stack: Stack) -> None:
     assert '"path": "/v1/clusters"' in log
     assert token not in log
     assert "gAAAAA" not in log
-
-
-def test_a_taken_port_is_one_line(stack: Stack, tmp_path: Path) -> None:
-    """A second API on the same port ends at once with one line that names the setting."""
-    done = subprocess.run(
-        [str(JEROBOAM), "serve"],
-        env={
-            **os.environ,
-            **stack.environment,
-            "JEROBOAM_STATE_DIRECTORY": str(tmp_path),
-            "PYTHONWARNINGS": "ignore",
-        },
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "JEROBOAM_API_PORT" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert sys.executable not in done.stderr

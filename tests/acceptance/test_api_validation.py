@@ -11,7 +11,6 @@ from openstack.connection import Connection
 from devcloud import Devcloud, Fault
 from tests.acceptance.stack import Stack, running_stack, wait_for
 
-
 OUT_OF_TREE = """
 from jeroboam.drivers.base import Provides
 from jeroboam.drivers.fake.driver import FakeDriver

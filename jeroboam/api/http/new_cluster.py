@@ -6,6 +6,7 @@ from jeroboam.api.http import versions
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.cluster_specification import specify
 from jeroboam.api.http.dependencies import Dependencies
+from jeroboam.api.http.promise import promised
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.errors import (
@@ -78,11 +79,8 @@ async def _accept(
     except BaseException:
         await _withdraw_trust(dependencies, cluster)
         raise
-    try:
+    async with promised(dependencies.store, operation):
         await dependencies.operations.start(operation)
-    except Exception:
-        # The row is the promise, and it stands: the reconciler starts what was not started.
-        log.exception("operation_not_started")
     return cluster
 
 

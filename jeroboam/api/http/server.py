@@ -1,8 +1,10 @@
 """The API process: composition root of everything that answers requests."""
 
 import asyncio
+import contextlib
+import signal
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
@@ -29,6 +31,18 @@ LISTEN_BACKLOG = 2048
 LONGEST_LOOK_UP_SECONDS = 30.0
 
 log = structlog.get_logger(__name__)
+
+
+class _Server(uvicorn.Server):
+    """Ends on a signal without passing it on, so that what was built is closed in order."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle the signals of the running loop until the server has ended."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
 
 
 class KeystoneTrusts:
@@ -93,7 +107,7 @@ async def serve(settings: Settings) -> None:
         ConfigurationError: A setting is wrong, or the port is taken.
     """
     async with AsyncExitStack() as stack:
-        listener = stack.enter_context(_listen(settings))
+        listener = stack.enter_context(contextlib.closing(_listen(settings)))
         app = create_app(await build(settings, stack))
         config = uvicorn.Config(
             app,
@@ -104,21 +118,28 @@ async def serve(settings: Settings) -> None:
             timeout_graceful_shutdown=round(settings.shutdown_grace_seconds),
         )
         log.info("api_ready", url=settings.resolved_api_url)
-        await uvicorn.Server(config).serve(sockets=[listener])
+        await _Server(config).serve(sockets=[listener])
         log.info("api_stopped")
 
 
 def _listen(settings: Settings) -> socket.socket:
     """Take the port before anything else, so that a second process fails at once."""
-    address = (settings.api_host, settings.api_port)
     try:
-        family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server(address, family=family, backlog=LISTEN_BACKLOG)
+        family, kind, _, _, address = socket.getaddrinfo(
+            settings.api_host, settings.api_port, type=socket.SOCK_STREAM
+        )[0]
+        # With the protocol named, asyncio turns Nagle's algorithm off for what it accepts; without
+        # it every answer on a kept connection waits 40 ms.
+        listener = socket.socket(family, kind, socket.IPPROTO_TCP)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(LISTEN_BACKLOG)
     except OSError as error:
         raise ConfigurationError(
             f"The API cannot listen on {settings.api_host}:{settings.api_port}: {error.strerror}. "
             "Set JEROBOAM_API_HOST and JEROBOAM_API_PORT to an address that is free."
         ) from error
+    return listener
 
 
 def _probes(store: Store, cloud: Cloud, client: Client, threads: Executor) -> Mapping[str, Probe]:

@@ -16,6 +16,7 @@ from jeroboam.api.http.dependencies import (
     Injected,
 )
 from jeroboam.api.http.paging import CurrentPaging, list_arguments, no_arguments
+from jeroboam.api.http.promise import promised
 from jeroboam.api.http.schemas import cluster as schema
 from jeroboam.models import Cluster, ClusterTemplate, Operation, OperationKind
 from jeroboam.store import Scope
@@ -116,7 +117,8 @@ async def delete_cluster(ident: str, dependencies: Injected, caller: CurrentCall
         request_id=caller.request_id,
     )
     structlog.contextvars.bind_contextvars(operation_id=operation.uuid)
-    await dependencies.operations.delete(cluster, operation)
+    async with promised(dependencies.store, operation):
+        await dependencies.operations.delete(cluster, operation)
 
 
 async def _visible(dependencies: Dependencies, caller: Caller, ident: str) -> Cluster:
