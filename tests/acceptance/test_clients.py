@@ -10,7 +10,6 @@ from openstack.connection import Connection
 from devcloud import Devcloud
 from tests.acceptance.stack import Stack, running_stack, wait_for
 
-
 SECONDS = 60
 
 # Each command of the client costs seconds of processor time.

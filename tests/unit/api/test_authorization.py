@@ -1,5 +1,6 @@
 """The policy table and its enforcement."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -125,4 +126,16 @@ def test_a_broken_policy_file_denies_or_is_a_wrong_setting(tmp_path: Path, text:
         authorizer = Authorizer(file)
     except ConfigurationError:
         return
+    assert not authorizer.permits("cluster:create", READER)
+
+
+def test_a_changed_policy_file_is_read_again(tmp_path: Path) -> None:
+    """An operator changes policy without restarting the service."""
+    file = tmp_path / "policy.yaml"
+    file.write_text('"cluster:create": "role:reader"\n')
+    authorizer = Authorizer(file)
+    assert authorizer.permits("cluster:create", READER)
+    file.write_text('"cluster:create": "!"\n')
+    later = file.stat().st_mtime + 10
+    os.utime(file, (later, later))
     assert not authorizer.permits("cluster:create", READER)
