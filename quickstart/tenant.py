@@ -83,8 +83,10 @@ class Tenant:
         except (openstack.exceptions.SDKException, OSError):
             # It is only for show: the API's answer decides.
             return 0, 0
-        complete = sum(one["resource_status"].endswith("_COMPLETE") for one in found)
-        return complete, len(found)
+        states = [one["resource_status"] for one in found]
+        complete = [state for state in states if state.endswith("_COMPLETE")]
+        # INIT_COMPLETE is Heat's word for what has not been begun.
+        return len(complete) - complete.count("INIT_COMPLETE"), len(states)
 
     def _resources(self, stack_id: str) -> list[dict[str, Any]]:
         answer = self._connected().orchestration.get(
