@@ -3,10 +3,10 @@
 from typing import Any, ClassVar
 
 from jeroboam.drivers.base import ClusterDriver, DriverContext, Poller, Progress
-from jeroboam.drivers.heat import failures
+from jeroboam.drivers.heat import failures, leftovers
 from jeroboam.drivers.heat.phases import MAX_MESSAGE, StackState
 from jeroboam.drivers.heat.poller import HeatPoller
-from jeroboam.drivers.heat.stacks import Stacks, stack_name, stack_tags
+from jeroboam.drivers.heat.stacks import Stacks, short_id, stack_name, stack_tags
 from jeroboam.drivers.heat.template_definition import (
     Facts,
     TemplateDefinition,
@@ -40,6 +40,7 @@ class HeatDriver(ClusterDriver):
                 disable_rollback=True,
             )
         if found.failed or stacks.broken_off(found):
+            _remove_leftovers(context, spec, stacks.object_ids(found.id))
             stacks.resume(found, timeout_minutes)
         return found.id
 
@@ -69,10 +70,14 @@ class HeatDriver(ClusterDriver):
         stacks = _stacks(context, spec)
         found = _find(stacks, spec)
         if found is None:
+            _remove_leftovers(context, spec, frozenset())
             return
         deleting = found.status == "DELETE_IN_PROGRESS"
-        if not deleting or stacks.broken_off(found):
-            stacks.delete(found)
+        if deleting and not stacks.broken_off(found):
+            return
+        if found.status != "CREATE_COMPLETE":
+            _remove_leftovers(context, spec, stacks.object_ids(found.id))
+        stacks.delete(found)
 
     def poller(self) -> Poller:
         """Return Heat's poller."""
@@ -110,6 +115,11 @@ class HeatDriver(ClusterDriver):
 
 def _stacks(context: DriverContext, spec: ClusterSpec) -> Stacks:
     return Stacks(context.cloud, spec.cluster.trust_id)
+
+
+def _remove_leftovers(context: DriverContext, spec: ClusterSpec, known: leftovers.Known) -> None:
+    connection = leftovers.connection(context.cloud, spec.cluster.trust_id)
+    leftovers.remove(connection, short_id(spec.cluster), known)
 
 
 def _find(stacks: Stacks, spec: ClusterSpec) -> StackState | None:

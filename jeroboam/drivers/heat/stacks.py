@@ -36,7 +36,12 @@ def stack_name(cluster: Cluster) -> str:
     readable = _UNFIT.sub("-", cluster.name)[:_NAME_LENGTH]
     if not readable[:1].isalpha():
         readable = f"c{readable}"[:_NAME_LENGTH]
-    return f"{readable}-{cluster.uuid.replace('-', '')[:_ID_LENGTH]}"
+    return f"{readable}-{short_id(cluster)}"
+
+
+def short_id(cluster: Cluster) -> str:
+    """Return the part of the cluster's uuid that the names of all its objects hold."""
+    return cluster.uuid.replace("-", "")[:_ID_LENGTH]
 
 
 def stack_tags(cluster: Cluster, idempotency_key: str) -> list[str]:
@@ -125,9 +130,16 @@ class Stacks:
         """Return the resources that were not ready when the time was up."""
         return failures.unfinished(ident, self._resources(ident, "IN_PROGRESS"))
 
-    def _resources(self, ident: str, status: str) -> list[Mapping[str, Any]]:
+    def object_ids(self, ident: str) -> frozenset[str]:
+        """Return the ids of all objects that Heat knows to belong to a stack."""
+        records = self._resources(ident)
+        return frozenset(str(record.get("physical_resource_id")) for record in records)
+
+    def _resources(self, ident: str, status: str | None = None) -> list[Mapping[str, Any]]:
         with translate_cloud_errors(SERVICE):
             records = self._heat.resources.list(
-                ident, nested_depth=failures.NESTED_DEPTH, filters={"status": status}
+                ident,
+                nested_depth=failures.NESTED_DEPTH,
+                filters={"status": status} if status else {},
             )
         return [record.to_dict() for record in records]

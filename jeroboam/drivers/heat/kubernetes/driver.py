@@ -9,6 +9,7 @@ from jeroboam.drivers.heat.driver import HeatDriver
 from jeroboam.drivers.heat.kubernetes import contents, ignition
 from jeroboam.drivers.heat.kubernetes.checks import check
 from jeroboam.drivers.heat.kubernetes.plan import KubernetesPlan
+from jeroboam.drivers.heat.stacks import short_id
 from jeroboam.drivers.heat.template_definition import Facts
 from jeroboam.models import ClusterOutputs, ClusterSpec, NodeGroup
 
@@ -18,7 +19,7 @@ MANIFEST = "ignition.yaml"
 _MARGIN_SECONDS = 60
 _LONGEST_WAIT_SECONDS = 43200
 _NOT_IN_HOST_NAMES = re.compile(r"[^a-z0-9]+")
-_CLUSTER_PART, _ID_PART, _GROUP_PART = 30, 12, 15
+_CLUSTER_PART, _GROUP_PART = 30, 15
 
 
 class KubernetesHeatDriver(HeatDriver):
@@ -66,10 +67,10 @@ class KubernetesHeatDriver(HeatDriver):
 
 def node_names(spec: ClusterSpec) -> Mapping[str, Any]:
     """Return the beginnings of the nodes' names, which must do as names of hosts."""
-    short_id = spec.cluster.uuid.replace("-", "")[:_ID_PART]
     group = next((group.name for group in spec.workers), "worker")
+    readable = _host_name(spec.cluster.name)[:_CLUSTER_PART].strip("-")
     return {
-        "cluster": f"{_host_name(spec.cluster.name)[:_CLUSTER_PART].strip('-')}-{short_id}",
+        "cluster": f"{readable}-{short_id(spec.cluster)}",
         "workers": _host_name(group)[:_GROUP_PART].strip("-") or "worker",
     }
 

@@ -184,6 +184,18 @@ _CLOUD = (
         "Networks that may reach the API's load balancer; all if not set.",
     ),
     Label(
+        "min_node_count",
+        NATURAL,
+        "",
+        "Smallest size of the default group of workers, for an autoscaler.",
+    ),
+    Label(
+        "max_node_count",
+        NATURAL,
+        "",
+        "Largest size of the default group of workers, for an autoscaler.",
+    ),
+    Label(
         "ssh_allowed_cidrs",
         NETWORKS,
         "0.0.0.0/0",

@@ -23,6 +23,7 @@ class FakeHeat:
 
     Args:
         stacks: Records by project.
+        resources: Records of any stack's resources.
         engines: Records of the service list; ``None`` refuses to show them.
         global_list: Whether all projects may be listed at once.
         name_is_taken: Whether a create meets a stack that another call has just made.
@@ -30,6 +31,7 @@ class FakeHeat:
     """
 
     stacks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    resources: list[dict[str, Any]] = field(default_factory=list)
     engines: list[dict[str, Any]] | None = field(default_factory=list)
     global_list: bool = True
     down: bool = False
@@ -88,8 +90,13 @@ class FakeHeat:
                     "error": {"message": "You are not authorized to complete this action."}
                 }
             return 200, {"services": self.engines}
+        if path.endswith("/resources"):
+            return 200, {"resources": self.resources}
         if path.startswith("/stacks/"):
             return self.show(path.rsplit("/", 1)[-1])
+        return self.listed(project, query)
+
+    def listed(self, project: str, query: dict[str, str]) -> tuple[int, Any]:
         if "global_tenant" in query and not self.global_list:
             return 403, {"error": {"message": "You are not authorized to use global_index."}}
         found = [

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from jeroboam.drivers.base import DriverContext
+from jeroboam.drivers.heat import leftovers
 from jeroboam.drivers.heat.stacks import stack_name
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.errors import ConflictError, NotFoundError
 from tests.unit.drivers.heat.clusters import make_spec, secrets
+from tests.unit.drivers.heat.fake_connection import FakeConnection, Thing
 from tests.unit.drivers.heat.fake_heat import FakeCloud, FakeHeat, serving
 
 DRIVER = FedoraCoreosDriver()
@@ -25,6 +27,14 @@ def heat() -> FakeHeat:
 def context(heat: FakeHeat) -> Iterator[DriverContext]:
     with serving(heat) as cloud:
         yield DriverContext("cluster:operation:step", cloud, secrets)
+
+
+@pytest.fixture(autouse=True)
+def objects(monkeypatch: pytest.MonkeyPatch) -> FakeConnection:
+    """The owner's servers and networks."""
+    connection = FakeConnection()
+    monkeypatch.setattr(leftovers, "connection", lambda *_: connection)
+    return connection
 
 
 def existing(heat: FakeHeat, status: str, **record: Any) -> None:
@@ -73,6 +83,35 @@ def test_resumed_create(heat: FakeHeat, context: DriverContext) -> None:
         ((method, path, body),) = heat.changes()
         assert (method, path) == ("PATCH", "/stacks/stack-x")
         assert body == {"timeout_mins": 20, "disable_rollback": True}
+
+
+def test_leftovers_go_first(
+    heat: FakeHeat, context: DriverContext, objects: FakeConnection
+) -> None:
+    """Before a stack is resumed or deleted, what Heat has lost track of is removed."""
+    mark = SPEC.cluster.uuid.replace("-", "")[:12]
+    heat.resources = [{"resource_name": "server", "physical_resource_id": "known"}]
+    existing(heat, "CREATE_FAILED")
+    for call in (
+        lambda: DRIVER.create_cluster(context, SPEC, 20),
+        lambda: DRIVER.delete_cluster(context, SPEC),
+    ):
+        objects.add(Thing("known", "port", f"x-{mark}"), Thing("lost", "port", f"x-{mark}"))
+        call()
+        assert set(objects.things) == {"known"}
+    heat.stacks.clear()
+    DRIVER.delete_cluster(context, SPEC)
+    assert objects.things == {}
+
+
+def test_clean_stack_is_deleted_without_a_search(
+    heat: FakeHeat, context: DriverContext, objects: FakeConnection
+) -> None:
+    """A stack that was built in one go has no leftovers to look for."""
+    existing(heat, "CREATE_COMPLETE")
+    objects.add(Thing("x", "port", SPEC.cluster.uuid.replace("-", "")[:12]))
+    DRIVER.delete_cluster(context, SPEC)
+    assert set(objects.things) == {"x"}
 
 
 def test_delete(heat: FakeHeat, context: DriverContext) -> None:
