@@ -60,8 +60,7 @@ class OperationActivities:
     @activity.defn
     async def issue_certificates(self, step: StepInput) -> StepResult:
         """Make the cluster's CAs, unless it has them."""
-        spec = await self._store.clusters.spec(step.cluster_id)
-        secrets = certificates.issue_cluster_secrets(spec.cluster.name)
+        secrets = certificates.issue_cluster_secrets(step.cluster_name)
         await self._store.secrets.put_if_absent(step.cluster_id, certificates.to_mapping(secrets))
         return StepResult()
 

@@ -1,8 +1,9 @@
 """The long step of operations: wait until the backend has finished."""
 
 import asyncio
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from temporalio import activity
 
@@ -25,6 +26,13 @@ class _Wait:
     resubmissions: int = 0
     unanswered_since: str | None = None
     note: str = ""
+    beaten_at: float = field(default_factory=time.monotonic)
+
+    def beat(self) -> None:
+        """Say that the wait is alive, when that was not said lately."""
+        if time.monotonic() - self.beaten_at >= threads.HEARTBEAT_SECONDS:
+            self.beaten_at = time.monotonic()
+            activity.heartbeat(self.resubmissions)
 
 
 class WaitActivities:
@@ -62,9 +70,9 @@ class WaitActivities:
 
     async def _next(self, wait: _Wait, answers: "asyncio.Queue[Answer]") -> Answer:
         while True:
-            activity.heartbeat(wait.resubmissions)
             if activity.is_worker_shutdown():
                 raise WorkerStoppingError("This worker is stopping; another one goes on.")
+            wait.beat()
             try:
                 return await asyncio.wait_for(answers.get(), threads.HEARTBEAT_SECONDS)
             except TimeoutError:

@@ -52,6 +52,7 @@ class StepInput(Model):
 
     operation_id: str
     cluster_id: str
+    cluster_name: str
     request_id: str
     step: str
     intent: OperationKind

@@ -37,6 +37,8 @@ async def apply(connection: AsyncConnection, transition: Transition) -> bool:
     if transition.seq <= row["seq"]:
         return False
     await _write_operation(connection, row, transition)
+    if _says_nothing_of_the_cluster(row, transition):
+        return True
     if await _may_write_cluster(connection, row):
         if transition.remove_cluster:
             await _remove_cluster(connection, row["cluster_id"])
@@ -85,6 +87,16 @@ async def _write_operation(
         values["started_at"] = transition.at
     await connection.execute(
         update(OperationRow).where(OperationRow.id == row["id"]).values(**values)
+    )
+
+
+def _says_nothing_of_the_cluster(row: Mapping[Any, Any], transition: Transition) -> bool:
+    """Whether only the record goes on; a first transition always takes the cluster's row over."""
+    return row["seq"] > 0 and not (
+        transition.cluster_status
+        or transition.stack_id
+        or transition.outputs
+        or transition.remove_cluster
     )
 
 

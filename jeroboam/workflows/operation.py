@@ -191,6 +191,7 @@ class _Body:
                 operation_id=self._request.operation_id,
                 cluster_id=self._request.cluster_id,
                 request_id=self._request.request_id,
+                cluster_name=self._planned.cluster_name,
                 step=step.name,
                 intent=INTENT_OF_ACTION.get(action, self._request.kind),
                 driver=self._planned.driver,
@@ -260,7 +261,6 @@ class _Body:
             transition,
             start_to_close_timeout=limits.RECORD_ATTEMPT,
             retry_policy=limits.RETRY,
-            summary=f"Record: {transition.state}",
         )
 
     @property

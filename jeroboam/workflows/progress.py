@@ -49,6 +49,7 @@ class Record:
         self._state = OperationState.RUNNING
         self._reason: str | None = None
         self._seq = 0
+        self._status: Status | None = None
         self._pending = StepResult()
 
     @property
@@ -142,6 +143,8 @@ class Record:
         self, now: datetime, status: Status | None, *, remove_cluster: bool = False
     ) -> Transition:
         self._seq += 1
+        changed = status if status is not self._status or self._reason else None
+        self._status = status or self._status
         pending, self._pending = self._pending, StepResult()
         return Transition(
             operation_id=self._request.operation_id,
@@ -152,7 +155,7 @@ class Record:
             run_id=self._run_id,
             steps=tuple(self._steps),
             reason=self._reason,
-            cluster_status=status,
+            cluster_status=changed,
             status_reason=self._reason,
             stack_id=pending.stack_id,
             outputs=pending.outputs,
