@@ -34,6 +34,7 @@ def configure(settings: Settings) -> None:
             ],
         )
     )
+    logging.captureWarnings(capture=True)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())

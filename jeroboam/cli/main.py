@@ -53,7 +53,6 @@ def _prepared() -> settings.Settings:
     return loaded
 
 
-
 def main() -> None:
     """Run the command; what a user can mend is one line, not a traceback."""
     try:

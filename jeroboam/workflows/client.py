@@ -181,6 +181,9 @@ def _tolerating(operation: Operation) -> Iterator[None]:
         log.warning("supersede_not_answered", operation_id=operation.uuid)
     except RPCError as error:
         log.warning("start_not_answered", operation_id=operation.uuid, status=error.status.name)
+    except RuntimeError as error:
+        # What a client raises that has never been connected yet.
+        log.warning("temporal_not_connected", operation_id=operation.uuid, reason=str(error))
 
 
 def _request(operation: Operation) -> OperationRequest:

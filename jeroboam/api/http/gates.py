@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from starlette.exceptions import HTTPException
 
 from jeroboam.api.http.dependencies import CurrentVersion
-from jeroboam.api.http.versions import NOT_ACCEPTABLE, Microversion
+from jeroboam.api.http.versions import ASYNC_ROLLBACK, NOT_ACCEPTABLE, Microversion
+from jeroboam.errors import InvalidRequestError
 
 
 def since(first: Microversion, method: str) -> Any:
@@ -25,3 +26,12 @@ def since(first: Microversion, method: str) -> Any:
             )
 
     return Depends(check)
+
+
+def _check_rollback(request: Request, version: CurrentVersion) -> None:
+    if "rollback" in request.query_params and version < ASYNC_ROLLBACK:
+        raise InvalidRequestError('Unknown argument: "rollback".')
+
+
+rollback_argument = Depends(_check_rollback)
+"""Refuses ``?rollback=`` before Magnum knew it."""

@@ -27,8 +27,14 @@ async def create_cluster(
     caller: Caller,
     request: ClusterCreate,
     version: versions.Microversion,
+    *,
+    rollback: bool,
 ) -> Cluster:
-    """Check everything that can be checked, store the cluster and start its creation."""
+    """Check everything that can be checked, store the cluster and start its creation.
+
+    Args:
+        rollback: Whether a create that fails removes what it has built.
+    """
     if request.node_count == 0 and version < versions.ZERO_NODES:
         raise InvalidRequestError(
             f"Setting the node count to zero needs the microversion {versions.ZERO_NODES} or later."
@@ -39,7 +45,7 @@ async def create_cluster(
     if template.hidden and not caller.identity.is_admin:
         raise NotAuthorizedError("Not authorized. The cluster template is hidden.")
     spec, driver = await specify(dependencies, caller, request, template)
-    return await _accept(dependencies, caller, spec, driver)
+    return await _accept(dependencies, caller, spec, driver, rollback=rollback)
 
 
 async def _template(
@@ -64,10 +70,15 @@ async def _check_quota(dependencies: Dependencies, caller: Caller) -> None:
 
 
 async def _accept(
-    dependencies: Dependencies, caller: Caller, spec: ClusterSpec, driver: ClusterDriver
+    dependencies: Dependencies,
+    caller: Caller,
+    spec: ClusterSpec,
+    driver: ClusterDriver,
+    *,
+    rollback: bool,
 ) -> Cluster:
     trust_id = await dependencies.trusts.create(caller) if driver.uses_cloud else None
-    operation = _operation(spec.cluster, caller)
+    operation = _operation(spec.cluster, caller, rollback=rollback)
     cluster = spec.cluster.model_copy(update={"trust_id": trust_id, "operation_id": operation.uuid})
     structlog.contextvars.bind_contextvars(cluster_id=cluster.uuid, operation_id=operation.uuid)
     try:
@@ -84,7 +95,7 @@ async def _accept(
     return cluster
 
 
-def _operation(cluster: Cluster, caller: Caller) -> Operation:
+def _operation(cluster: Cluster, caller: Caller, *, rollback: bool) -> Operation:
     return Operation(
         kind=OperationKind.CREATE,
         cluster_id=cluster.uuid,
@@ -92,6 +103,7 @@ def _operation(cluster: Cluster, caller: Caller) -> Operation:
         project_id=cluster.project_id,
         user_id=caller.identity.user_id,
         request_id=caller.request_id,
+        rollback=rollback,
     )
 
 

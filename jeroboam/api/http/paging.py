@@ -91,3 +91,4 @@ def _uuid(text: str) -> str:
 CurrentPaging = Annotated[Paging, Depends(_paging)]
 no_arguments = Depends(only_arguments())
 list_arguments = Depends(only_arguments(*LIST_ARGUMENTS))
+create_arguments = Depends(only_arguments("rollback"))

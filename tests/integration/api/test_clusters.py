@@ -520,3 +520,25 @@ async def test_bookmark_links_work(service: Service) -> None:
     uuid = await service.cluster((await service.template())["uuid"])
     for path in (f"/clusters/{uuid}", f"/clusters/{uuid}/", f"/v1/clusters/{uuid}/"):
         assert (await service.call("GET", path)).json()["uuid"] == uuid
+
+
+async def test_a_rollback_can_be_asked_for(service: Service) -> None:
+    """``?rollback=true`` on a create reaches the operation; without it nothing is rolled back."""
+    template = await service.template()
+    body = {"name": "mine", "cluster_template_id": template["uuid"]}
+    for query, expected in (("?rollback=true", True), ("?rollback=False", False), ("", False)):
+        response = await service.call("POST", f"/v1/clusters{query}", json=body, version="1.14")
+        assert response.status_code == 202
+        assert service.operations.started[-1].rollback is expected
+
+
+@pytest.mark.parametrize(("query", "version"), [("rollback=true", "1.2"), ("other=1", "1.14")])
+async def test_unknown_arguments_of_a_create_are_refused(
+    service: Service, query: str, version: str
+) -> None:
+    """Magnum knows ``rollback`` from 1.3 on; anything else is no argument at all."""
+    template = await service.template()
+    body = {"name": "mine", "cluster_template_id": template["uuid"]}
+    response = await service.call("POST", f"/v1/clusters?{query}", json=body, version=version)
+    assert response.status_code == 400
+    assert not service.operations.started

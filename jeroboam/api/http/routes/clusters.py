@@ -15,7 +15,13 @@ from jeroboam.api.http.dependencies import (
     Dependencies,
     Injected,
 )
-from jeroboam.api.http.paging import CurrentPaging, list_arguments, no_arguments
+from jeroboam.api.http.gates import rollback_argument
+from jeroboam.api.http.paging import (
+    CurrentPaging,
+    create_arguments,
+    list_arguments,
+    no_arguments,
+)
 from jeroboam.api.http.promise import promised
 from jeroboam.api.http.schemas import cluster as schema
 from jeroboam.models import Cluster, ClusterTemplate, Operation, OperationKind
@@ -90,15 +96,23 @@ async def show_cluster(
     return schema.with_faults(body, cluster, spec.node_groups)
 
 
-@router.post("", status_code=202, dependencies=[no_arguments])
+@router.post("", status_code=202, dependencies=[rollback_argument, create_arguments])
 async def create_cluster(
     body: schema.ClusterCreate,
     dependencies: Injected,
     caller: CurrentCaller,
     version: CurrentVersion,
+    *,
+    rollback: bool = False,
 ) -> schema.ClusterReference:
-    """Accept the creation of a cluster, after everything that can be checked was checked."""
-    cluster = await new_cluster.create_cluster(dependencies, caller, body, version)
+    """Accept the creation of a cluster, after everything that can be checked was checked.
+
+    With ``rollback`` a create that fails removes what it has built. Magnum has the argument for
+    updates only; without it a failed cluster is kept for inspection, as Magnum does.
+    """
+    cluster = await new_cluster.create_cluster(
+        dependencies, caller, body, version, rollback=rollback
+    )
     return schema.ClusterReference(uuid=cluster.uuid)
 
 

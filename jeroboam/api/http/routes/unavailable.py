@@ -5,17 +5,12 @@ from starlette.exceptions import HTTPException
 
 from jeroboam.api.http import versions
 from jeroboam.api.http.dependencies import CurrentVersion
-from jeroboam.api.http.gates import since
+from jeroboam.api.http.gates import rollback_argument, since
 from jeroboam.errors import InvalidRequestError
 
 NOT_SERVED = 501
 
 router = APIRouter(prefix="/v1", include_in_schema=False)
-
-
-def _refuse_rollback(request: Request, version: CurrentVersion) -> None:
-    if "rollback" in request.query_params and version < versions.ASYNC_ROLLBACK:
-        raise InvalidRequestError('Unknown argument: "rollback".')
 
 
 def _refuse_upgrade(version: CurrentVersion) -> None:
@@ -33,7 +28,7 @@ async def _not_served(request: Request) -> None:
 
 
 _GATED = (
-    ("PATCH", "/clusters/{ident}", Depends(_refuse_rollback)),
+    ("PATCH", "/clusters/{ident}", rollback_argument),
     ("POST", "/clusters/{ident}/actions/resize", since(versions.RESIZE, "resize")),
     ("POST", "/clusters/{ident}/actions/upgrade", Depends(_refuse_upgrade)),
     ("POST", "/clusters/{ident}/nodegroups", since(versions.NODE_GROUPS, "post")),
