@@ -30,11 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DevcloudError as error:
         return _complain(error.cause, error.remedy, EXIT_FAILURE)
     except KeyboardInterrupt:
-        return _complain("Interrupted; what this command had started is stopped.", "", EXIT_INTERRUPTED)
+        return _complain(
+            "Interrupted; what this command had started is stopped.", "", EXIT_INTERRUPTED
+        )
     except BrokenPipeError:
         return EXIT_FAILURE
     except OSError as error:
-        return _complain(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), "", EXIT_FAILURE)
+        return _complain(
+            f"{error.strerror or error}: {error.filename or ''}".rstrip(": "), "", EXIT_FAILURE
+        )
 
 
 def _interrupt(*_: object) -> None:

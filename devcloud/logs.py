@@ -9,7 +9,9 @@ TAIL_BYTES = 64 << 10
 LONGEST = 300
 
 _OSLO = re.compile(r"^\S+ \S+ \d+ (?P<level>[A-Z]+) \S+ (?:\[.*?\] )?(?P<text>.*)$")
-_EXCEPTION = re.compile(r"^(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure|Exit|Refused|NotFound)\b")
+_EXCEPTION = re.compile(
+    r"^(?:[\w.]*\.)?[A-Z]\w*(?:Error|Exception|Failure|Exit|Refused|NotFound)\b"
+)
 
 
 def last_words(layout: Layout, service: str, since: dict[Path, int] | None = None) -> str:

@@ -216,6 +216,9 @@ def heat(layout: Layout) -> dict[str, Sections]:
                 "environment_dir": str(paste / "environment.d"),
                 "template_dir": str(paste / "templates"),
                 "plugin_dirs": str(layout.etc / "heat" / "plugins"),
+                # By default Heat tries a failed resource five times more; a fault that a test
+                # injects would then take a minute to show, or not show at all.
+                "action_retry_limit": 0,
                 "max_stacks_per_tenant": -1,
                 "max_resources_per_stack": -1,
                 "default_deployment_signal_transport": "HEAT_SIGNAL",

@@ -23,7 +23,8 @@ POLL_SECONDS = 0.05
 def start_ticks(pid: int) -> int | None:
     """Return when a process started, in clock ticks since boot; None if it is gone.
 
-    A process which has ended and waits to be collected by its parent counts as gone.
+    A process which has ended and waits to be collected by its parent counts as gone, but not
+    while other threads of it still hold its files and ports.
     """
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
@@ -33,7 +34,16 @@ def start_ticks(pid: int) -> int | None:
         return None
     # The command name comes second, in brackets, and may itself hold spaces and brackets.
     fields = stat.rpartition(")")[2].split()
-    return None if fields[0] in ("Z", "X") else int(fields[19])
+    if fields[0] in ("Z", "X") and not _has_threads(pid):
+        return None
+    return int(fields[19])
+
+
+def _has_threads(pid: int) -> bool:
+    try:
+        return len(os.listdir(f"/proc/{pid}/task")) > 1
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from devcloud.process import POLL_SECONDS, Recorded, stop
 from devcloud.progress import Report
 
 START_SECONDS = 300.0
+ANSWER_SECONDS = 10.0
 SEED = "seed"
 
 
@@ -193,7 +194,7 @@ class Supervisor:
         with contextlib.suppress(OSError):
             try:
                 opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-                with opener.open(self._layout.url(name), timeout=5):
+                with opener.open(self._layout.url(name), timeout=ANSWER_SECONDS):
                     return True
             except urllib.error.HTTPError:
                 return True

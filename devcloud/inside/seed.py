@@ -129,9 +129,7 @@ def _identity(admin: Any, layout: Layout) -> None:
 
 def _endpoints(identity: Any, layout: Layout, service: catalogue.Service) -> None:
     known = {entry.type: entry for entry in identity.services()}
-    entry = known.get(service.type) or identity.create_service(
-        name=service.name, type=service.type
-    )
+    entry = known.get(service.type) or identity.create_service(name=service.name, type=service.type)
     have = {endpoint.interface for endpoint in identity.endpoints(service_id=entry.id)}
     for interface in ("public", "internal", "admin"):
         if interface not in have:

@@ -6,6 +6,7 @@ Usage: ``python -m devcloud.inside.serve SERVICE HOME``
 import contextlib
 import importlib
 import os
+import resource
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from devcloud.faults import FaultFile
 from devcloud.layout import Layout
 
 THREADS = 16
+CONNECTIONS = 8192
 FINISH_SECONDS = 5.0
 
 
@@ -28,6 +30,7 @@ def main() -> NoReturn:
         layout = Layout.load(Path(home))
         if layout is None:
             raise RuntimeError(f"{home} holds no devcloud")
+        _raise_file_limit()
         _select_threads(service)
         # The patches import oslo libraries, so they come after the choice of threads.
         from devcloud.inside import sqlite, transport
@@ -42,6 +45,14 @@ def main() -> NoReturn:
         traceback.print_exc()
         _leave(1)
     _leave(0)
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files as the system lets us; each connection is one."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * CONNECTIONS
+    soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def _select_threads(service: str) -> None:
@@ -72,7 +83,11 @@ def _serve(applications: dict[str, Any], layout: Layout) -> None:
             port=layout.port(service),
             threads=THREADS,
             ident=None,
-            channel_timeout=600,
+            # Heat and Nova open connections by the hundred and keep them: the default limit
+            # of 100 would stop all service until the first of them time out.
+            connection_limit=CONNECTIONS,
+            asyncore_use_poll=True,
+            channel_timeout=120,
             max_request_body_size=16 << 30,
             clear_untrusted_proxy_headers=False,
         )

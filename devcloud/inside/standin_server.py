@@ -63,7 +63,8 @@ class ServerMixin:
         content = self.properties["user_data"]  # type: ignore[attr-defined]
         if uuidutils.is_uuid_like(content):
             stored: Any = self.rpc_client().show_software_config(  # type: ignore[attr-defined]
-                self.context, content  # type: ignore[attr-defined]
+                self.context,
+                content,  # type: ignore[attr-defined]
             )
             content = stored["config"]
         return str(content or "")

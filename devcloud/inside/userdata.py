@@ -24,10 +24,14 @@ DEEPEST = 8
 BIGGEST = 4 << 20
 
 _GZIP = b"\x1f\x8b"
-_ENDPOINT = re.compile(r"https?://[^\s'\"<>\\]+/stacks/[^\s'\"<>\\]+/resources/[^\s'\"<>\\/]+/signal")
+_ENDPOINT = re.compile(
+    r"https?://[^\s'\"<>\\]+/stacks/[^\s'\"<>\\]+/resources/[^\s'\"<>\\/]+/signal"
+)
 _HEADER = re.compile(r"X-Auth-Token['\"]?\s*[:=]\s*['\"]?([\w.~+/-]{16,}=*)", re.IGNORECASE)
-_VARIABLE = re.compile(r"^[^\S\n]*(?:export\s+|-\s+)?[\"']?(\w*token\w*)[\"']?\s*[:=]\s*[\"']?([\w.~+/-]{16,}=*)",
-                       re.IGNORECASE | re.MULTILINE)
+_VARIABLE = re.compile(
+    r"^[^\S\n]*(?:export\s+|-\s+)?[\"']?(\w*token\w*)[\"']?\s*[:=]\s*[\"']?([\w.~+/-]{16,}=*)",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,9 @@ def _create(database: Path) -> None:
     assert head  # imported for the tables that it registers
     scripts = Path(neutron.db.migration.__file__).parent / "alembic_migrations"
     versions = [str(f) for f in (scripts / "versions").rglob("*") if f.is_dir()]
-    directory = ScriptDirectory(str(scripts), version_locations=[*versions, str(scripts / "versions")])
+    directory = ScriptDirectory(
+        str(scripts), version_locations=[*versions, str(scripts / "versions")]
+    )
     engine = sa.create_engine(f"sqlite:///{database}")
     with engine.begin() as connection:
         model_base.BASEV2.metadata.create_all(connection)
