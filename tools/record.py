@@ -8,6 +8,7 @@ animations are not shown.
 """
 
 import fcntl
+import math
 import os
 import pty
 import re
@@ -26,7 +27,7 @@ from rich.console import Console
 COLUMNS, ROWS = 112, 44
 STAYS = "Everything stays up until Ctrl-C."
 TITLE = "make quickstart"
-MOST_FRAMES = 16
+MOST_FRAMES = 9
 FRAME_SECONDS = 0.9
 LAST_SECONDS = 6.0
 
@@ -103,7 +104,7 @@ def worth_showing(screens: Iterator[str]) -> list[str]:
         marks = re.sub(r"\d+(\.\d+)?( min \d+)? s|[⠀-⣿]", "", last)
         chosen.setdefault("".join(re.findall(r"[✔✘·]|Heat: \d+|\n", marks)), last)
     frames = list(chosen.values())
-    step = max(1, len(frames) // MOST_FRAMES)
+    step = math.ceil(len(frames) / MOST_FRAMES)
     return [*frames[::step], last]
 
 
