@@ -1,5 +1,6 @@
 """The whole product as processes, as an operator runs it, on a real cloud."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -17,6 +18,7 @@ import openstack
 from openstack.connection import Connection
 
 from devcloud import Devcloud
+from jeroboam.models.wire import workflow_id
 from tests.conftest import TemporalServer, free_port
 
 JEROBOAM = Path(sys.executable).with_name("jeroboam")
@@ -109,6 +111,17 @@ class Stack:
                 config_files=[str(self.cloud.clouds_yaml)], load_envvars=False
             ).get_one(cloud)
         )
+
+    def temporal_history(self, cluster: str) -> str:
+        """Return the history of the newest run on a cluster, as JSON."""
+
+        async def fetch() -> str:
+            client = await self.temporal.client()
+            return (
+                await client.get_workflow_handle(workflow_id(cluster)).fetch_history()
+            ).to_json()
+
+        return asyncio.run(fetch())
 
     def openstack(self, *arguments: str, cloud: str = "demo") -> Any:
         """Run the real command-line client; return its JSON, or text where it has none."""
