@@ -30,6 +30,7 @@ TITLE = "make quickstart"
 MOST_FRAMES = 9
 FRAME_SECONDS = 0.9
 LAST_SECONDS = 6.0
+PAUSE_SECONDS = 0.03
 
 _CONTROL = re.compile(r"\x1b\[(\??\d*)([A-Za-z])|\r|\n")
 
@@ -83,6 +84,9 @@ def watch(command: Sequence[str]) -> Iterator[str]:
         whole = cut if cut >= 0 and not _CONTROL.match(output, cut) else len(output)
         screen.feed(output[:whole])
         output = output[whole:]
+        if select.select([terminal], [], [], PAUSE_SECONDS)[0]:
+            # Half a redraw is no picture.
+            continue
         yield "\n".join(screen.lines)
         if STAYS in "\n".join(screen.lines):
             time.sleep(1)
