@@ -34,13 +34,14 @@ def _is_script(path: Path) -> bool:
 
 def commands() -> list[list[str]]:
     """Return what to run; each program comes from the environment."""
-    packages = [part for name in TYPED for part in ("--package", name)]
     return [
         ["ruff", "check", "--quiet"],
         ["ruff", "format", "--check", "--quiet"],
-        ["mypy", "--no-error-summary", *packages],
+        # What runs inside the devcloud's environment imports what only that one holds.
+        ["mypy", "--no-error-summary", "--exclude", "^devcloud/inside/", *TYPED],
         ["lint-imports"],
-        ["shellcheck", *scripts()],
+        # Scripts of nodes source a library from where it is on a node.
+        ["shellcheck", "--exclude=SC1091", *scripts()],
     ]
 
 
