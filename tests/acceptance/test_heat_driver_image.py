@@ -3,6 +3,7 @@
 import hashlib
 import json
 import lzma
+import struct
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,14 +16,19 @@ import pytest
 
 from devcloud import Devcloud
 from jeroboam.drivers.k8s_fedora_coreos_v1.image import register
-from jeroboam.errors import CloudUnavailableError, NotFoundError
+from jeroboam.errors import CloudUnavailableError, InvalidRequestError, NotFoundError
 
 pytestmark = [
     pytest.mark.timeout(120),
     pytest.mark.filterwarnings("ignore:Support for InfluxDB"),
 ]
 
-CONTENT = b"QFI\xfb" + b"\0" * 5000
+# The header of an empty qcow2 image of 1 MiB; Glance looks into what it is given.
+HEADER = struct.pack(
+    ">4sIQIIQIIQQIIQQQQII",
+    *(b"QFI\xfb", 3, 0, 0, 16, 1 << 20, 0, 1, 0x30000, 0x10000, 1, 0, 0, 0, 0, 0, 4, 104),
+)
+CONTENT = HEADER.ljust(0x40000, b"\0")
 RELEASE = "44.20261101.3.0"
 
 
@@ -77,6 +83,18 @@ def test_damaged_download(mirror: str, cloud: Devcloud, monkeypatch: pytest.Monk
     monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(cloud.clouds_yaml))
     with pytest.raises(CloudUnavailableError, match="wrong checksum"):
         register.run(["--cloud", "demo", "--streams-url", mirror, "--stream", "broken"])
+
+
+def test_no_image(tmp_path: Path, cloud: Devcloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Glance does not take for an image leaves nothing behind."""
+    monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(cloud.clouds_yaml))
+    file = tmp_path / "file"
+    file.write_bytes(b"no image")
+    artifact = register.Artifact("0", "http://x", "0")
+    with openstack.connect(cloud="demo") as connection:
+        with pytest.raises(InvalidRequestError, match="does not match"):
+            register.register(connection, artifact, file, name="bad", public=False, pin=False)
+        assert connection.image.find_image("bad") is None
 
 
 def test_no_such_stream(mirror: str) -> None:

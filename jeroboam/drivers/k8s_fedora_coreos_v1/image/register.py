@@ -89,21 +89,38 @@ def register(
     with translate_cloud_errors("Glance"):
         image = connection.image.create_image(
             name,
-            filename=str(file),
+            allow_duplicates=True,
             disk_format="qcow2",
             container_format="bare",
             visibility="public" if public else "private",
-            wait=True,
             **properties,
         )
+    try:
+        _upload(connection, image.id, file)
+    except JeroboamError:
+        with translate_cloud_errors("Glance"):
+            connection.image.delete_image(image.id)
+        raise
     return str(image.id)
+
+
+def _upload(connection: Any, image_id: str, file: Path) -> None:
+    """Send the file; the SDK's own upload would leave it open."""
+    with translate_cloud_errors("Glance"), file.open("rb") as data:
+        answer = connection.image.put(
+            f"/images/{image_id}/file",
+            data=data,
+            headers={"Content-Type": "application/octet-stream"},
+        )
+        openstack.exceptions.raise_from_response(answer)
 
 
 def registered(connection: Any, artifact: Artifact) -> str | None:
     """Return the id of an image of the same release, if there is one."""
     with translate_cloud_errors("Glance"):
-        images = connection.image.images(**{RELEASE_PROPERTY: artifact.release})
-        return next((str(image.id) for image in images if image.status == "active"), None)
+        images = connection.image.images(status="active")
+        same = (i for i in images if (i.properties or {}).get(RELEASE_PROPERTY) == artifact.release)
+        return next((str(image.id) for image in same), None)
 
 
 def _open(url: str) -> requests.Response:
