@@ -13,7 +13,9 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -25,12 +27,14 @@ from rich.ansi import AnsiDecoder
 from rich.console import Console
 
 COLUMNS, ROWS = 112, 44
+TERMINAL = {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS)}
 STAYS = "Everything stays up until Ctrl-C."
 TITLE = "make quickstart"
 MOST_FRAMES = 9
 FRAME_SECONDS = 0.9
 LAST_SECONDS = 6.0
 PAUSE_SECONDS = 0.03
+STAY_SECONDS = 1.0
 
 _CONTROL = re.compile(r"\x1b\[(\??\d*)([A-Za-z])|\r|\n")
 
@@ -66,18 +70,31 @@ class Screen:
 
 def watch(command: Sequence[str]) -> Iterator[str]:
     """Run a command in a terminal and yield what the screen shows after each piece of output."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.environ.update(TERM="xterm-256color", COLUMNS=str(COLUMNS))
-        os.environ.pop("CI", None)
-        os.execvp(command[0], list(command))  # noqa: S606 - the caller's own command
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    terminal, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    child = subprocess.Popen(  # noqa: S603 - the caller's own command
+        list(command),
+        env={key: value for key, value in os.environ.items() if key != "CI"} | TERMINAL,
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        start_new_session=True,
+    )
+    os.close(inside)
+    try:
+        yield from _screens(terminal)
+        time.sleep(STAY_SECONDS)
+        os.killpg(child.pid, signal.SIGINT)
+        while _read(terminal):
+            pass
+    finally:
+        child.wait()
+        os.close(terminal)
+
+
+def _screens(terminal: int) -> Iterator[str]:
     screen, output = Screen(), ""
-    while select.select([terminal], [], []):
-        try:
-            piece = os.read(terminal, 1 << 16).decode(errors="replace")
-        except OSError:
-            break
+    while piece := _read(terminal):
         # A sequence may be cut in the middle; the rest comes with the next piece.
         output += piece
         cut = output.rfind("\x1b")
@@ -87,17 +104,18 @@ def watch(command: Sequence[str]) -> Iterator[str]:
         if select.select([terminal], [], [], PAUSE_SECONDS)[0]:
             # Half a redraw is no picture.
             continue
-        yield "\n".join(screen.lines)
-        if STAYS in "\n".join(screen.lines):
-            time.sleep(1)
-            os.write(terminal, b"\x03")
-            break
-    while select.select([terminal], [], [], 60)[0]:
-        try:
-            os.read(terminal, 1 << 16)
-        except OSError:
-            break
-    os.waitpid(child, 0)
+        shown = "\n".join(screen.lines)
+        yield shown
+        if STAYS in shown:
+            return
+
+
+def _read(terminal: int) -> str:
+    """Return the next piece of output; nothing when there is nobody any more to write it."""
+    try:
+        return os.read(terminal, 1 << 16).decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def worth_showing(screens: Iterator[str]) -> list[str]:
