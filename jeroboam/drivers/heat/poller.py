@@ -1,6 +1,8 @@
 """One list call of Heat answers for all clusters of a cloud."""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from threading import Lock
 from typing import Any
 
@@ -12,9 +14,12 @@ from jeroboam.drivers.heat.clients import service_client, tenant_client
 from jeroboam.drivers.heat.phases import StackState, progress
 from jeroboam.drivers.heat.stacks import SERVICE, TAG
 from jeroboam.drivers.openstack import translate_cloud_errors
-from jeroboam.errors import CredentialRejectedError, NotAuthorizedError
+from jeroboam.errors import CloudUnavailableError, CredentialRejectedError, NotAuthorizedError
 
 PAGE = 1000
+
+ENGINES_SECONDS = 30.0
+"""Pause between two questions for Heat's engines while Heat answers all along."""
 
 # The stacks by tag, and the verdict on projects whose credentials were rejected.
 _Listing = tuple[Mapping[str, StackState], Mapping[str, Progress]]
@@ -33,20 +38,33 @@ class HeatPoller(Poller):
     def __init__(self) -> None:
         self._refused: set[str] = set()
         self._lock = Lock()
+        self._engines_changed: datetime | None = None
+        self._ask_engines_at = 0.0
 
     def poll(self, cloud: CloudAccess, watches: Sequence[Watch]) -> Mapping[str, Progress]:
         """Return the progress of each watch by ``cluster_id``."""
         if not watches:
             return {}
-        stacks, rejected = self._list(cloud, watches)
+        try:
+            stacks, rejected = self._list(cloud, watches)
+        except CloudUnavailableError:
+            self._ask_engines_at = 0.0
+            raise
         found = {watch.cluster_id: stacks.get(watch.cluster_id) for watch in watches}
         running = any(stack and stack.running for stack in found.values())
-        changed = engines.changed_at(cloud) if running else None
+        changed = self._changed_at(cloud) if running else None
         return {
             watch.cluster_id: rejected.get(watch.project_id)
             or progress(found[watch.cluster_id], watch.operation, changed)
             for watch in watches
         }
+
+    def _changed_at(self, cloud: CloudAccess) -> datetime | None:
+        """Ask for Heat's engines after every silence of Heat, and now and then."""
+        if time.monotonic() >= self._ask_engines_at:
+            self._engines_changed = engines.changed_at(cloud)
+            self._ask_engines_at = time.monotonic() + ENGINES_SECONDS
+        return self._engines_changed
 
     def _list(self, cloud: CloudAccess, watches: Sequence[Watch]) -> _Listing:
         if cloud.name not in self._refused:
