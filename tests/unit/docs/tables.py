@@ -20,6 +20,7 @@ from jeroboam.api.http.app import ROUTERS
 from jeroboam.api.http.errors import status_of
 from jeroboam.api.http.routes import unavailable
 from jeroboam.drivers.fake.backend import Labels
+from jeroboam.drivers.heat.kubernetes import labels
 from jeroboam.settings import Settings
 from jeroboam.temporal import SEARCH_ATTRIBUTES
 
@@ -115,6 +116,11 @@ def missing_routes() -> str:
     return table(("Method", "Path"), rows)
 
 
+def coreos_labels() -> str:
+    """Return the table of the labels that the Fedora CoreOS driver knows."""
+    return labels.reference().partition("\n\n")[2].strip()
+
+
 def search_attributes() -> str:
     """Return the list of the search attributes."""
     return "\n".join(f"* `{key.name}`" for key in SEARCH_ATTRIBUTES)
@@ -126,6 +132,7 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "errors": ("reference/errors.md", error_classes),
     "routes": ("reference/http-api.md", routes),
     "missing-routes": ("reference/http-api.md", missing_routes),
+    "k8s-fedora-coreos-labels": ("reference/labels-k8s-fedora-coreos.md", coreos_labels),
     "search-attributes": ("how-to/operate.md", search_attributes),
 }
 
