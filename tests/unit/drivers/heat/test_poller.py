@@ -136,3 +136,18 @@ def test_engines_are_hidden(heat: FakeHeat, cloud: FakeCloud) -> None:
     heat.engines = None
     heat.add("p1", "a", "CREATE_IN_PROGRESS")
     assert HeatPoller().poll(cloud, [watch("a")])["a"].phase is Phase.RUNNING
+
+
+def test_engines_are_asked_now_and_then(heat: FakeHeat, cloud: FakeCloud) -> None:
+    """While Heat answers, its engines are asked for once in many polls; after a silence at once."""
+    heat.add("p1", "a", "CREATE_IN_PROGRESS")
+    poller = HeatPoller()
+    for _ in range(3):
+        poller.poll(cloud, [watch("a")])
+    assert [path for _, path, _ in heat.requests].count("/services") == 1
+    heat.down = True
+    with pytest.raises(CloudUnavailableError):
+        poller.poll(cloud, [watch("a")])
+    heat.down = False
+    poller.poll(cloud, [watch("a")])
+    assert [path for _, path, _ in heat.requests].count("/services") == 2
