@@ -8,9 +8,7 @@ TAIL_BYTES = 64 << 10
 LONGEST = 300
 NOTHING = "it left no message"
 
-_FAILURE = re.compile(
-    r"^(?:jeroboam: |error: |[\w.]*[A-Z]\w*(?:Error|Exception|Exit)\b)", re.IGNORECASE
-)
+_FAILURE = re.compile(r"(?:jeroboam: |[Ee]rror: |[\w.]+(?:Error|Exception|Exit)\b)")
 _LEVELS = frozenset({"error", "critical", "fatal"})
 
 

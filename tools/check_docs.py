@@ -9,6 +9,7 @@ succeed. What follows is what it prints, where ``...`` stands for anything.
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -94,14 +95,19 @@ class Shell:
         traceback: TracebackType | None,
     ) -> None:
         """End it."""
-        self._process.kill()
+        self._kill()
         self._process.communicate()
+
+    def _kill(self) -> None:
+        """End the shell and the command that it runs, which holds the pipe too."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def run(self, command: str) -> tuple[int, str]:
         """Return a command's exit code and all that it printed."""
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("The shell has no pipes.")
-        patience = Timer(COMMAND_SECONDS, self._process.kill)
+        patience = Timer(COMMAND_SECONDS, self._kill)
         patience.start()
         try:
             self._process.stdin.write(f'{command} </dev/null\necho "{END} $?"\n')
