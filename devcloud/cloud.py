@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from devcloud import catalogue, configuration, credentials, install, state
@@ -15,6 +14,9 @@ from devcloud.faults import Fault, FaultFile
 from devcloud.layout import Layout, Settings, checkout
 from devcloud.progress import Progress, Report
 from devcloud.supervisor import ServiceStatus, Supervisor
+
+LOCK = ".lock"
+"""File in the home that keeps two commands apart."""
 
 
 class Devcloud:
@@ -53,13 +55,11 @@ class Devcloud:
         stored = Layout.load(where)
         settings = stored.settings if stored else Settings()
         port_base = port_base if port_base is not None else _port_base_of_environment()
-        for name, value in (
-            ("port_base", port_base),
-            ("services", services),
-            ("boot_seconds", boot_seconds),
-        ):
-            if value is not None:
-                settings = replace(settings, **{name: value})
+        settings = Settings(
+            port_base=settings.port_base if port_base is None else port_base,
+            services=settings.services if services is None else services,
+            boot_seconds=settings.boot_seconds if boot_seconds is None else boot_seconds,
+        )
         chosen = venv or os.environ.get("DEVCLOUD_VENV") or (stored.venv if stored else None)
         self._stored = stored
         self._report = report
@@ -115,6 +115,8 @@ class Devcloud:
 
     def stop(self) -> list[str]:
         """Stop everything and return the names of what ran."""
+        if not self.layout.run.exists():
+            return []
         with self._exclusive():
             return self._supervisor.stop((*reversed(tuple(catalogue.SERVICES)), "seed"))
 
@@ -142,10 +144,10 @@ class Devcloud:
         Each database is copied as of one moment, but not all as of the same: let no stack be
         in progress meanwhile.
         """
+        folder = self._snapshot_folder(name)
         with self._exclusive():
             if not state.is_complete(self.layout):
                 raise DevcloudError("There is no complete state to keep.", "Run start first.")
-            folder = self._snapshot_folder(name)
             shutil.rmtree(folder, ignore_errors=True)
             state.copy(self.layout.state, folder)
             return folder
@@ -170,7 +172,7 @@ class Devcloud:
         """
         if not self.layout.home.exists():
             return
-        if self._stored is None and any(self.layout.home.iterdir()):
+        if self._stored is None and any(f.name != LOCK for f in self.layout.home.iterdir()):
             raise UsageError(f"{self.layout.home} holds no devcloud, so it is left alone.")
         self.stop()
         if only_state:
@@ -219,7 +221,7 @@ class Devcloud:
     def _exclusive(self) -> Iterator[None]:
         """Keep two commands from working on one home at a time."""
         self.layout.home.mkdir(parents=True, exist_ok=True)
-        with (self.layout.home / ".lock").open("w", encoding="utf-8") as handle:
+        with (self.layout.home / LOCK).open("w", encoding="utf-8") as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -26,6 +26,9 @@ ACTIONS = {
 }
 """What can be done to each kind of target."""
 
+FAILURES = range(400, 600)
+"""HTTP statuses that tell of a failure."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -74,7 +77,7 @@ class Fault:
             raise UsageError("A delay must last longer than 0 seconds.")
         if self.nth < 1 or (self.count is not None and self.count < 1):
             raise UsageError("A fault counts matches from 1.")
-        if not 400 <= self.status <= 599:
+        if self.status not in FAILURES:
             raise UsageError(f"{self.status} is no HTTP status of a failure.")
         try:
             re.compile(self.path)
@@ -171,9 +174,9 @@ class FaultFile:
             return []
         with self._exclusive() as rules:
             hit = {r.id for r in rules if r.target == target and r.concerns(**subject)}
-            rules = [r.counted() if r.id in hit else r for r in rules]
-            self._write(rules)
-        return [r for r in rules if r.id in hit and r.applies]
+            counted = [r.counted() if r.id in hit else r for r in rules]
+            self._write(counted)
+        return [r for r in counted if r.id in hit and r.applies]
 
     @contextlib.contextmanager
     def _exclusive(self) -> Iterator[list[Fault]]:

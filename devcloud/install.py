@@ -17,7 +17,6 @@ from devcloud.layout import write_private
 from devcloud.progress import Report
 
 LOCK = Path(__file__).with_name("requirements.lock")
-OLDEST_PYTHON = (3, 11)
 MARKER = "devcloud-installed.json"
 NO_VENV = "Install it, on Debian and Ubuntu with: apt-get install python3-venv."
 
@@ -45,13 +44,8 @@ def ensure(venv: Path, report: Report) -> bool:
         True if anything had to be installed.
 
     Raises:
-        DevcloudError: If Python is too old, or the installation does not succeed.
+        DevcloudError: If the installation does not succeed.
     """
-    if sys.version_info < OLDEST_PYTHON:
-        wanted = ".".join(map(str, OLDEST_PYTHON))
-        raise DevcloudError(
-            f"Python {sys.version.split()[0]} is too old.", f"Run devcloud with Python {wanted}+."
-        )
     if is_installed(venv):
         return False
     venv.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +98,7 @@ def _uv(boot: Path, report: Report) -> Path:
 
 def _run(command: list[str]) -> None:
     try:
-        done = subprocess.run(  # noqa: S603 - the command is devcloud's own
+        done = subprocess.run(
             command,
             env=_environment(os.environ),
             stdin=subprocess.DEVNULL,

@@ -14,7 +14,8 @@ from devcloud import catalogue
 from devcloud.errors import UsageError
 
 DEFAULT_PORT_BASE = 15000
-HIGHEST_OFFSET = max(s.port_offset for s in catalogue.SERVICES.values())
+PORT_BASES = range(1024, 65536 - max(s.port_offset for s in catalogue.everything().values()))
+"""Port bases with which every service gets a port that needs no privileges."""
 
 
 def checkout() -> Path:
@@ -52,10 +53,10 @@ class Settings:
                 f"There is no set of services called {self.services!r}.",
                 f"Choose from: {', '.join(catalogue.SETS)}.",
             )
-        if not 1024 <= self.port_base <= 65535 - HIGHEST_OFFSET:
+        if self.port_base not in PORT_BASES:
             raise UsageError(
                 f"{self.port_base} cannot be a port base.",
-                f"Choose a number between 1024 and {65535 - HIGHEST_OFFSET}.",
+                f"Choose a number from {PORT_BASES.start} to {PORT_BASES.stop - 1}.",
             )
 
 

@@ -60,5 +60,5 @@ def _is_failure(line: str) -> bool:
     match = _OSLO.match(line)
     if match:
         return match["level"] in ("ERROR", "CRITICAL") and bool(match["text"].strip())
-    # A program that ends itself has said why before.
-    return bool(_EXCEPTION.match(line)) and not line.startswith("SystemExit")
+    # A program that ends with a mere number has said why before.
+    return bool(_EXCEPTION.match(line)) and not re.fullmatch(r"SystemExit: \d+", line)

@@ -9,8 +9,9 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def start_ticks(pid: int) -> int | None:
 
 def _has_threads(pid: int) -> bool:
     try:
-        return len(os.listdir(f"/proc/{pid}/task")) > 1
+        return len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
     except OSError:
         return False
 
@@ -78,7 +79,7 @@ class Recorded:
         """
         output.parent.mkdir(parents=True, exist_ok=True)
         with output.open("ab") as stream:
-            child = subprocess.Popen(  # noqa: S603 - the command is devcloud's own
+            child = subprocess.Popen(
                 list(command),
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
@@ -102,6 +103,29 @@ class Recorded:
         if self.alive():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C and its like back for a moment, so that nothing is started unrecorded.
+
+    Only the main thread is ever interrupted; elsewhere this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    arrived: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _: arrived.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for late in arrived:
+            signal.raise_signal(late)
 
 
 def stop(processes: Iterable[Recorded], *, graceful: bool = True) -> None:

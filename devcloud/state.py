@@ -122,7 +122,7 @@ def copy(source: Path, target: Path) -> None:
             if path.is_dir():
                 place.mkdir(exist_ok=True)
             elif path.suffix == ".sqlite":
-                _copy_database(path, place)
+                copy_database(path, place)
             elif not path.name.endswith(("-wal", "-shm")):
                 with contextlib.suppress(FileNotFoundError):
                     shutil.copy2(path, place)
@@ -133,7 +133,8 @@ def copy(source: Path, target: Path) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _copy_database(source: Path, target: Path) -> None:
+def copy_database(source: Path, target: Path) -> None:
+    """Copy an SQLite file as of this moment, whether or not it is in use."""
     with (
         contextlib.closing(sqlite3.connect(source)) as old,
         contextlib.closing(sqlite3.connect(target)) as new,

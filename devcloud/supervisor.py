@@ -14,7 +14,7 @@ from pathlib import Path
 from devcloud import catalogue, logs
 from devcloud.errors import DevcloudError
 from devcloud.layout import Layout
-from devcloud.process import POLL_SECONDS, Recorded, stop
+from devcloud.process import POLL_SECONDS, Recorded, stop, uninterrupted
 from devcloud.progress import Report
 
 START_SECONDS = 300.0
@@ -113,7 +113,8 @@ class Supervisor:
         before = {name: logs.sizes(self._layout, name) for name in names}
         try:
             for name in names:
-                started[name] = self._spawn(name)
+                with uninterrupted():
+                    started[name] = self._spawn(name)
             self._wait(dict(started), before, report)
         except BaseException:
             stop(started.values(), graceful=False)
@@ -131,7 +132,7 @@ class Supervisor:
         module = ["devcloud.inside.seed"] if name == SEED else ["devcloud.inside.serve", name]
         return Recorded.spawn(
             self._layout.run / f"{name}.json",
-            [str(self._layout.python), "-m", *module, str(self._layout.home)],
+            [str(self._layout.python), "-m", *module],
             environment(self._layout, os.environ),
             logs.files(self._layout, name)[0],
         )

@@ -26,9 +26,9 @@ class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
     then refuses to start a second time; hence the base class.
     """
 
-    def __init__(self, virtapi: Any, read_only: bool = False) -> None:
+    def __init__(self, virtapi: Any) -> None:
         """Find the devcloud that this compute service belongs to."""
-        super().__init__(virtapi, read_only)
+        super().__init__(virtapi)
         layout = home.current()
         self._faults = FaultFile(layout.faults)
         self._boot_seconds = layout.settings.boot_seconds

@@ -1,5 +1,6 @@
 """A simulated node: makes the calls that a booted machine would make."""
 
+import http
 import json
 import logging
 import threading
@@ -98,7 +99,7 @@ class Node(threading.Thread):
                 return True
         except urllib.error.HTTPError as error:
             LOG.info("Node %s was answered %s", self._display_name, error.code)
-            return error.code < 500
+            return error.code < http.HTTPStatus.INTERNAL_SERVER_ERROR
         except OSError as error:
             LOG.info("Node %s cannot reach Heat: %s", self._display_name, error)
             return False

@@ -1,14 +1,12 @@
 """Fills a new cloud: identities and catalogue first, then what each service offers.
 
-Usage: ``python -m devcloud.inside.seed HOME``
+Usage: ``python -m devcloud.inside.seed``, with ``DEVCLOUD_HOME`` set.
 
 Every step looks before it creates, so an interrupted seed may be run again.
 """
 
 import socket
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import openstack
@@ -17,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ed25519
 from keystoneauth1 import exceptions
 
 from devcloud import catalogue, credentials
+from devcloud.inside.home import current
 from devcloud.layout import Layout, write_private
 from devcloud.options import PASSWORD
 
@@ -37,7 +36,7 @@ EXTERNAL_CIDR = "172.24.0.0/16"
 def connect(layout: Layout, cloud: str) -> Any:
     """Return a connection as one of the users of ``clouds.yaml``."""
     return openstack.connect(
-        **credentials.auth(layout, cloud),
+        auth=credentials.auth(layout, cloud),
         region_name=catalogue.REGION,
         load_yaml_config=False,
         load_envvars=False,
@@ -46,9 +45,7 @@ def connect(layout: Layout, cloud: str) -> Any:
 
 def main() -> None:
     """Seed all services of the home's set."""
-    layout = Layout.load(Path(sys.argv[1]))
-    if layout is None:
-        raise SystemExit(f"{sys.argv[1]} holds no devcloud")
+    layout = current()
     _wait_for_port(layout.port("keystone"))
     _identity(connect(layout, "admin"), layout)
     # The first login got a catalogue of Keystone alone.

@@ -1,6 +1,6 @@
 """Runs one service whole, API and back end, in this process.
 
-Usage: ``python -m devcloud.inside.serve SERVICE HOME``
+Usage: ``python -m devcloud.inside.serve SERVICE``, with ``DEVCLOUD_HOME`` set.
 """
 
 import contextlib
@@ -11,10 +11,10 @@ import signal
 import sys
 import threading
 import traceback
-from pathlib import Path
 from typing import Any, NoReturn
 
 from devcloud.faults import FaultFile
+from devcloud.inside.home import current
 from devcloud.layout import Layout
 
 THREADS = 16
@@ -24,12 +24,10 @@ FINISH_SECONDS = 5.0
 
 def main() -> NoReturn:
     """Serve until SIGTERM."""
-    service, home = sys.argv[1:3]
+    service = sys.argv[1]
     signal.signal(signal.SIGTERM, lambda *_: _terminate(service))
     try:
-        layout = Layout.load(Path(home))
-        if layout is None:
-            raise RuntimeError(f"{home} holds no devcloud")
+        layout = current()
         _raise_file_limit()
         _select_threads(service)
         # The patches import oslo libraries, so they come after the choice of threads.

@@ -47,13 +47,13 @@ def _begin_writers_immediately() -> None:
         connection.execute(sa.text("BEGIN IMMEDIATE" if writer else "BEGIN"))
         connection.info["in_transaction"] = True
 
-    create = enginefacade._TransactionFactory._create_session
+    create = enginefacade._TransactionFactory._create_session  # noqa: SLF001
 
     # The session still begins with its first statement, not here: Heat opens an independent
     # writer inside one that is not used yet, and would wait for itself.
     def _create_session(self: Any, mode: Any, bind: Any = None) -> Any:
         session = create(self, mode, bind=bind)
-        if mode is enginefacade._WRITER and bind is None:
+        if mode is enginefacade._WRITER and bind is None:  # noqa: SLF001
             engine = session.bind
             writing = engine.__dict__.get(WRITER)
             if writing is None:
@@ -62,7 +62,7 @@ def _begin_writers_immediately() -> None:
             session.bind = writing
         return session
 
-    enginefacade._TransactionFactory._create_session = _create_session
+    enginefacade._TransactionFactory._create_session = _create_session  # noqa: SLF001
 
 
 def _never_reuse_ids() -> None:
@@ -72,7 +72,8 @@ def _never_reuse_ids() -> None:
     deleted last row to the next one, so that a late delete may hit another resource's
     properties, and its stack then stays in progress for ever. MySQL never does that.
     """
-    specification = dialect.SQLiteDDLCompiler.get_column_specification
+    compiler: Any = dialect.SQLiteDDLCompiler
+    specification = compiler.get_column_specification
 
     def get_column_specification(self: Any, column: Any, **kwargs: Any) -> Any:
         alone = len(column.table.primary_key.columns) == 1
@@ -81,16 +82,10 @@ def _never_reuse_ids() -> None:
             column.table.dialect_options["sqlite"]["autoincrement"] = True
         return specification(self, column, **kwargs)
 
-    dialect.SQLiteDDLCompiler.get_column_specification = get_column_specification
+    compiler.get_column_specification = get_column_specification
 
 
 def remove(path: Path) -> None:
     """Delete a database and the files that SQLite keeps beside it."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy a database, whether or not it is in use."""
-    with sqlite3.connect(source) as old, sqlite3.connect(target) as new:
-        old.backup(new)

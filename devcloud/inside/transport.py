@@ -35,7 +35,7 @@ def install() -> None:
     clock = _Clock()
     impl_fake.time = clock
     deliver = impl_fake.FakeExchange.deliver_message
-    topic_queue = impl_fake.FakeExchange._get_topic_queue
+    topic_queue = impl_fake.FakeExchange._get_topic_queue  # noqa: SLF001
 
     def deliver_message(self: Any, *args: Any, **kwargs: Any) -> None:
         deliver(self, *args, **kwargs)
@@ -49,4 +49,4 @@ def install() -> None:
         return queue
 
     impl_fake.FakeExchange.deliver_message = deliver_message
-    impl_fake.FakeExchange._get_topic_queue = bounded_queue
+    impl_fake.FakeExchange._get_topic_queue = bounded_queue  # noqa: SLF001

@@ -22,6 +22,7 @@ import yaml
 
 DEEPEST = 8
 BIGGEST = 4 << 20
+SHORTEST = 16
 
 _GZIP = b"\x1f\x8b"
 _ENDPOINT = re.compile(
@@ -93,7 +94,7 @@ def _texts(raw: bytes, depth: int) -> Iterator[str]:
     stripped = text.lstrip()
     if _is_mime(stripped):
         yield from _mime(stripped, depth)
-    elif stripped.startswith(("{", "[")) or stripped.startswith("#cloud-config"):
+    elif stripped.startswith(("{", "[", "#cloud-config")):
         yield from _structured(text, depth)
     else:
         yield text
@@ -159,7 +160,11 @@ def _gunzip(raw: bytes) -> bytes:
 def _base64(text: str) -> bytes | None:
     """Decode text that is base64 and nothing else, if text or gzip is inside."""
     compact = "".join(text.split())
-    if len(compact) < 16 or len(compact) % 4 or not re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", compact):
+    if (
+        len(compact) < SHORTEST
+        or len(compact) % 4
+        or not re.fullmatch(r"[A-Za-z0-9+/]+={0,2}", compact)
+    ):
         return None
     raw = base64.b64decode(compact)
     if raw.startswith(_GZIP):

@@ -50,6 +50,17 @@ def nodes(count: int = 1, name: str = "node", **extra: Any) -> dict[str, Any]:
     }
 
 
+def server(name: str) -> dict[str, Any]:
+    """One server on a network of its own, without nesting."""
+    template = nodes()
+    resources = template["resources"]
+    alone = resources["nodes"]["properties"]["resource_def"]
+    alone["properties"] |= {"name": name, "user_data": ""}
+    parts = {key: resources[key] for key in ("network", "subnet")}
+    parts["server"] = alone | {"depends_on": "subnet"}
+    return {"heat_template_version": VERSION, "resources": parts}
+
+
 def empty(seconds: float = 0) -> dict[str, Any]:
     """A stack of one resource that takes so long to create."""
     properties = {"value": "x", "action_wait_secs": {"create": seconds}}

@@ -1,5 +1,6 @@
 """What a devcloud offers once it is up."""
 
+import base64
 import stat
 import subprocess
 
@@ -95,8 +96,6 @@ def test_the_key_pair_fits_the_private_key(cloud: Devcloud, connect: Connect) ->
     private = load_ssh_private_key(cloud.layout.demo_key.read_bytes(), None)
     stored = connect("demo").compute.find_keypair("demo")
     public = private.public_key().public_bytes_raw()  # type: ignore[union-attr]
-    import base64
-
     assert base64.b64decode(stored.public_key.split()[1]).endswith(public)
     assert stat.S_IMODE(cloud.layout.demo_key.stat().st_mode) == 0o600
 
@@ -137,5 +136,5 @@ def test_unknown_names_are_refused(cloud: Devcloud) -> None:
         cloud.credentials("nobody")
     with pytest.raises(UsageError, match="placement"):
         cloud.stop_service("cinder")
-    with pytest.raises(UsageError, match="container-infra|jeroboam"):
+    with pytest.raises(UsageError, match="jeroboam"):
         cloud.url("cinder")

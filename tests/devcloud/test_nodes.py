@@ -45,11 +45,11 @@ def test_a_server_fails_for_the_given_reason(cloud: Devcloud, stacks: Stacks) ->
 
 def test_a_server_can_take_long(cloud: Devcloud, stacks: Stacks) -> None:
     """The delay holds the server in BUILD, and then it comes up."""
-    cloud.add_fault(Fault(target="server", action="delay", name="slow-*", seconds=4))
+    cloud.add_fault(Fault(target="server", action="delay", name="slow-*", seconds=2))
     started = time.monotonic()
     stack = stacks.create("slow", templates.nodes(name="slow"))
     assert stacks.settled(stack)["stack_status"] == "CREATE_COMPLETE"
-    assert time.monotonic() - started > 4
+    assert time.monotonic() - started > 2
 
 
 def test_a_node_can_report_a_failure(cloud: Devcloud, stacks: Stacks) -> None:
@@ -70,11 +70,11 @@ def test_a_node_can_keep_silent(cloud: Devcloud, stacks: Stacks) -> None:
 
 def test_a_node_can_report_late(cloud: Devcloud, stacks: Stacks) -> None:
     """The stack waits for it."""
-    cloud.add_fault(Fault(target="node", action="delay", seconds=3))
+    cloud.add_fault(Fault(target="node", action="delay", seconds=2))
     started = time.monotonic()
     stack = stacks.create("late", templates.nodes())
     assert stacks.settled(stack)["stack_status"] == "CREATE_COMPLETE"
-    assert time.monotonic() - started > 4
+    assert time.monotonic() - started > 2
 
 
 def test_a_quota_is_enforced_with_novas_own_reason(connect: Connect, stacks: Stacks) -> None:

@@ -27,7 +27,7 @@ def build(layout: Layout) -> dict[str, Any]:
 
     config.startup_sanity_check()
     # Loads the template classes here: several threads doing it at once would fail.
-    template._get_template_extension_manager()
+    template._get_template_extension_manager()  # noqa: SLF001 - as heat-engine does
     engine = service.EngineService(cfg.CONF.host, api.ENGINE_TOPIC)
     engine.start()
     _back_end.append(engine)

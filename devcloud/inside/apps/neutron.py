@@ -31,10 +31,9 @@ def _create(database: Path) -> None:
     import neutron.db.migration
     from alembic.migration import MigrationContext
     from alembic.script import ScriptDirectory
-    from neutron.db.migration.models import head
+    from neutron.db.migration.models import head  # noqa: F401 - registers all tables
     from neutron_lib.db import model_base
 
-    assert head  # imported for the tables that it registers
     scripts = Path(neutron.db.migration.__file__).parent / "alembic_migrations"
     versions = [str(f) for f in (scripts / "versions").rglob("*") if f.is_dir()]
     directory = ScriptDirectory(

@@ -5,6 +5,7 @@ import sys
 import time
 from typing import Any
 
+from devcloud import state
 from devcloud.inside import sqlite
 from devcloud.layout import Layout
 
@@ -31,7 +32,7 @@ def build(layout: Layout) -> dict[str, Any]:
     os_vif.initialize()
     if not layout.prepared("nova").exists():
         _create(layout)
-    _wait_for_placement(layout)
+    _wait_for_placement()
     _start_back_end()
     return {"nova": wsgi_app.init_application("osapi_compute", "nova-api")}
 
@@ -46,7 +47,7 @@ def _create(layout: Layout) -> None:
 
     migration.db_sync(database="api")
     migration.db_sync(database="main")
-    sqlite.copy(layout.database("nova_cell1"), layout.database("nova_cell0"))
+    state.copy_database(layout.database("nova_cell1"), layout.database("nova_cell0"))
     cells = (
         ("cell0", objects.CellMapping.CELL0_UUID, "none:///", "nova_cell0"),
         ("cell1", uuidutils.generate_uuid(), "fake://", "nova_cell1"),
@@ -61,7 +62,7 @@ def _create(layout: Layout) -> None:
         ).create()
 
 
-def _wait_for_placement(layout: Layout) -> None:
+def _wait_for_placement() -> None:
     """Wait until Nova's own user can log in and finds Placement.
 
     On the first start of a devcloud, Keystone is being filled at this moment.
