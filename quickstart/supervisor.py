@@ -98,7 +98,7 @@ class Supervisor:
     def _require_alive(self, program: Program, process: Recorded) -> None:
         if not process.alive():
             raise QuickstartError(
-                f"{program.title} has ended: {self._words(program)}",
+                f"{program.title} has ended; its last words: {self._words(program)}",
                 "Run 'make quickstart' again: it goes on with what is there.",
             )
 

@@ -68,7 +68,9 @@ async def test_a_program_that_fails_to_start(layout: TemporaryLayout) -> None:
     code = "import sys; sys.stderr.write('jeroboam: The disk is full.\\n'); sys.exit(1)"
     with pytest.raises(QuickstartError) as raised:
         await Supervisor(layout).start(program(code, ready=False))
-    assert "The sleeper has ended: jeroboam: The disk is full." in raised.value.cause
+    assert (
+        "The sleeper has ended; its last words: jeroboam: The disk is full." in raised.value.cause
+    )
     assert str(layout.log("sleeper")) in raised.value.cause
 
 
