@@ -66,7 +66,9 @@ def build_workers(
         ],
         interceptors=[ErrorTranslation(store)],
         workflow_runner=SandboxedWorkflowRunner(
-            restrictions=SandboxRestrictions.default.with_passthrough_modules("structlog")
+            restrictions=SandboxRestrictions.default.with_passthrough_modules(
+                "jeroboam.models", "structlog"
+            )
         ),
         max_cached_workflows=settings.max_waiting_operations,
         graceful_shutdown_timeout=grace,

@@ -5,7 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def free_port() -> int:
 
 @dataclass
 class TemporalServer:
-    """A real Temporal server with its database in a file, so that it can be killed and restarted."""
+    """A real Temporal server with its database in a file: it can be killed and restarted."""
 
     directory: Path
     port: int
@@ -78,10 +78,10 @@ def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tempor
 
 
 @pytest.fixture(scope="session")
-async def temporal_client(temporal_server: TemporalServer) -> AsyncIterator[Client]:
+async def temporal_client(temporal_server: TemporalServer) -> Client:
     client = await temporal_server.client()
     await temporal.register_search_attributes(client)
-    yield client
+    return client
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from jeroboam.models import OperationKind
     from jeroboam.models.wire import CREATE_CLUSTER_WORKFLOW, OperationRequest, OperationResult
-    from jeroboam.workflows.operation import OperationWorkflow
+
+from jeroboam.workflows.operation import OperationWorkflow
 
 
 @workflow.defn(name=CREATE_CLUSTER_WORKFLOW)

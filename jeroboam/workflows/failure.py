@@ -1,20 +1,24 @@
 """What to tell people when an activity has failed."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from temporalio import workflow
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
     TimeoutError,  # noqa: A004 - the SDK's, and the only one meant here
 )
 
-from jeroboam.models import Model, Plan
+with workflow.unsafe.imports_passed_through():
+    from jeroboam.models import Plan
 
 MAXIMUM_REASON = 3500
 """Characters; Temporal truncates failures of more than 4 KB."""
 
 
-class Failure(Model):
+@dataclass(frozen=True)
+class Failure:
     """A failure in words for the user.
 
     Args:
@@ -22,7 +26,7 @@ class Failure(Model):
     """
 
     reason: str
-    faults: Mapping[str, str] = {}
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 def describe(error: ActivityError, plan: Plan | None, step: str | None) -> Failure:

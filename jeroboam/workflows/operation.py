@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import ClassVar, TypeVar
@@ -29,10 +30,11 @@ with workflow.unsafe.imports_passed_through():
         StepInput,
         StepResult,
     )
-    from jeroboam.workflows import limits
-    from jeroboam.workflows.failure import Failure, describe
-    from jeroboam.workflows.progress import Record
     from jeroboam.workflows.steps import ACTIVITY_OF_ACTION, INTENT_OF_ACTION, LOAD_PLAN, RECORD
+
+from jeroboam.workflows import limits
+from jeroboam.workflows.failure import Failure, describe
+from jeroboam.workflows.progress import Record
 
 T = TypeVar("T")
 
@@ -236,9 +238,7 @@ class _Body:
         if self._plan and self._plan.rollback:
             undone = await self._compensate(failure)
         reason = f"{failure.reason}{undone}"
-        await self._write(
-            self._record.failed(workflow.now(), failure.model_copy(update={"reason": reason}))
-        )
+        await self._write(self._record.failed(workflow.now(), replace(failure, reason=reason)))
         return self._result(OperationState.FAILED, reason)
 
     async def _compensate(self, failure: Failure) -> str:

@@ -2,16 +2,20 @@
 
 from datetime import datetime
 
-from jeroboam.models import (
-    OperationKind,
-    OperationState,
-    Plan,
-    Status,
-    StepRecord,
-    StepState,
-    Transition,
-)
-from jeroboam.models.wire import OperationRequest, StepResult
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from jeroboam.models import (
+        OperationKind,
+        OperationState,
+        Plan,
+        Status,
+        StepRecord,
+        StepState,
+        Transition,
+    )
+    from jeroboam.models.wire import OperationRequest, StepResult
+
 from jeroboam.workflows.failure import Failure
 
 _STATUS = {
