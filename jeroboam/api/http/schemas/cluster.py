@@ -178,7 +178,7 @@ def detail(
 def with_faults(
     body: ClusterDetail, cluster: Cluster, groups: Sequence[NodeGroup]
 ) -> ClusterDetail:
-    """Add why a failed cluster failed: per group, and what the backend said of its resources."""
+    """Add why a failed cluster failed: what the backend said of its resources, or per group."""
     if not cluster.status.failed:
         return body
     per_group = {
@@ -186,7 +186,7 @@ def with_faults(
         for group in groups
         if group.status is not None and group.status.failed
     }
-    return body.model_copy(update={"faults": {**per_group, **cluster.faults}})
+    return body.model_copy(update={"faults": cluster.faults or per_group})
 
 
 def _summary_fields(
