@@ -144,6 +144,20 @@ class Stack:
         )
 
 
+def new_template(tenant: Connection, name: str, **fields: Any) -> str:
+    """Return the id of a template of the real driver."""
+    template = tenant.container_infrastructure_management.create_cluster_template(
+        name=name,
+        image_id="fedora-coreos",
+        coe="kubernetes",
+        flavor_id="m1.medium",
+        master_flavor_id="m1.medium",
+        external_network_id="public",
+        **fields,
+    )
+    return str(template.id)
+
+
 @contextlib.contextmanager
 def running_stack(cloud: Devcloud, directory: Path, **settings: str) -> Iterator[Stack]:
     """Run a stack of its own for a test that crashes parts of it."""

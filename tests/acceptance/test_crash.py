@@ -8,7 +8,7 @@ import pytest
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
-from tests.acceptance.stack import Stack, running_stack, wait_for
+from tests.acceptance.stack import Stack, new_template, running_stack, wait_for
 
 CREATE_SECONDS = 150
 SLOW_NODE = Fault(target="node", action="delay", seconds=12, count=4)
@@ -28,17 +28,7 @@ def tenant(stack: Stack) -> Connection:
 
 @pytest.fixture(scope="module")
 def template(tenant: Connection) -> str:
-    template = tenant.container_infrastructure_management.create_cluster_template(
-        name="crash",
-        image_id="fedora-coreos",
-        coe="kubernetes",
-        flavor_id="m1.medium",
-        master_flavor_id="m1.medium",
-        external_network_id="public",
-        network_driver="flannel",
-        floating_ip_enabled=False,
-    )
-    return str(template.id)
+    return new_template(tenant, "crash", network_driver="flannel", floating_ip_enabled=False)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
-from tests.acceptance.stack import Stack, running_stack, wait_for
+from tests.acceptance.stack import Stack, new_template, running_stack, wait_for
 
 END_SECONDS = 150
 
@@ -27,17 +27,7 @@ def tenant(stack: Stack) -> Connection:
 
 @pytest.fixture(scope="module")
 def template(tenant: Connection) -> str:
-    template = tenant.container_infrastructure_management.create_cluster_template(
-        name="first",
-        image_id="fedora-coreos",
-        coe="kubernetes",
-        flavor_id="m1.medium",
-        master_flavor_id="m1.medium",
-        external_network_id="public",
-        network_driver="calico",
-        floating_ip_enabled=True,
-    )
-    return str(template.id)
+    return new_template(tenant, "first", network_driver="calico", floating_ip_enabled=True)
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ it.
 """
 
 import asyncio
+import json
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from jeroboam import __version__, temporal
 from tests.conftest import TemporalServer, free_port
@@ -63,9 +65,21 @@ async def _supersede(engine: Engine) -> None:
 
 async def _keep(engine: Engine, cluster_id: str, what: str) -> None:
     handle = engine.client.get_workflow_handle(f"cluster/{cluster_id}")
-    history = (await handle.fetch_history()).to_json()
-    (HISTORIES / f"{__version__}-{what}.json").write_text(history + "\n")
-    sys.stdout.write(f"{what}: {len(history)} characters\n")
+    history = json.loads((await handle.fetch_history()).to_json())
+    text = json.dumps(_without_place(history), indent=1)
+    (HISTORIES / f"{__version__}-{what}.json").write_text(text + "\n")
+    sys.stdout.write(f"{what}: {len(text)} characters\n")
+
+
+def _without_place(part: Any) -> Any:
+    """Drop what only says where it was recorded; a replay does not look at it."""
+    if isinstance(part, dict):
+        return {
+            name: _without_place(value)
+            for name, value in part.items()
+            if name not in {"stackTrace", "identity"}
+        }
+    return [_without_place(one) for one in part] if isinstance(part, list) else part
 
 
 if __name__ == "__main__":
