@@ -33,12 +33,10 @@ def test_nodes_report_to_the_wait_condition(stacks: Stacks) -> None:
 def test_a_server_fails_for_the_given_reason(cloud: Devcloud, stacks: Stacks) -> None:
     """The reason is Nova's own fault and shows in Heat."""
     name = unique("bad")
-    cloud.add_fault(
-        Fault(target="server", action="fail", name=f"{name}-1", message="no more disks")
-    )
-    stack = stacks.create("bad", templates.nodes(2, name))
+    cloud.add_fault(Fault(target="server", action="fail", name=name, message="no more disks"))
+    stack = stacks.create("bad", templates.node(name))
     assert "no more disks" in reason_of(stacks, stack)
-    (server,) = stacks.connection.compute.servers(name=f"{name}-1")
+    (server,) = stacks.connection.compute.servers(name=name)
     assert server.status == "ERROR"
     assert "no more disks" in server.fault["message"]
 
@@ -47,7 +45,7 @@ def test_a_server_can_take_long(cloud: Devcloud, stacks: Stacks) -> None:
     """The delay holds the server in BUILD, and then it comes up."""
     cloud.add_fault(Fault(target="server", action="delay", name="slow-*", seconds=2))
     started = time.monotonic()
-    stack = stacks.create("slow", templates.nodes(name="slow"))
+    stack = stacks.create("slow", templates.node("slow-0"))
     assert stacks.settled(stack)["stack_status"] == "CREATE_COMPLETE"
     assert time.monotonic() - started > 2
 
@@ -55,16 +53,14 @@ def test_a_server_can_take_long(cloud: Devcloud, stacks: Stacks) -> None:
 def test_a_node_can_report_a_failure(cloud: Devcloud, stacks: Stacks) -> None:
     """The node's reason becomes the stack's reason."""
     cloud.add_fault(Fault(target="node", action="fail", message="kubeadm: no such file"))
-    stack = stacks.create("sick", templates.nodes())
+    stack = stacks.create("sick", templates.node("sick"))
     assert "kubeadm: no such file" in reason_of(stacks, stack)
 
 
 def test_a_node_can_keep_silent(cloud: Devcloud, stacks: Stacks) -> None:
     """Nobody signals, so the condition runs into its own time-out."""
     cloud.add_fault(Fault(target="node", action="drop"))
-    template = templates.nodes()
-    template["resources"]["booted"]["properties"]["timeout"] = 4
-    stack = stacks.create("silent", template)
+    stack = stacks.create("silent", templates.node("silent", seconds=3))
     assert "0 of 1 received" in reason_of(stacks, stack)
 
 
@@ -72,7 +68,7 @@ def test_a_node_can_report_late(cloud: Devcloud, stacks: Stacks) -> None:
     """The stack waits for it."""
     cloud.add_fault(Fault(target="node", action="delay", seconds=2))
     started = time.monotonic()
-    stack = stacks.create("late", templates.nodes())
+    stack = stacks.create("late", templates.node("late"))
     assert stacks.settled(stack)["stack_status"] == "CREATE_COMPLETE"
     assert time.monotonic() - started > 2
 
@@ -82,10 +78,10 @@ def test_a_quota_is_enforced_with_novas_own_reason(connect: Connect, stacks: Sta
     compute = connect("admin").compute
     quotas = f"/os-quota-sets/{stacks.connection.current_project_id}"
     used = len(list(stacks.connection.compute.servers(details=False)))
-    limit = {"instances": used + 1, "force": True}
+    limit = {"instances": used, "force": True}
     assert compute.put(quotas, json={"quota_set": limit}).status_code == 200
     try:
-        stack = stacks.create("greedy", templates.nodes(2))
+        stack = stacks.create("greedy", templates.node("greedy"))
         assert "Quota exceeded for instances" in reason_of(stacks, stack)
     finally:
         compute.delete(quotas)
@@ -95,8 +91,8 @@ def test_nodes_survive_a_restart_of_nova(cloud: Devcloud, stacks: Stacks) -> Non
     """A node that was booting when Nova went down reports when Nova is back."""
     cloud.add_fault(Fault(target="node", action="delay", seconds=300, count=1))
     name = unique("survivor")
-    stack = stacks.create("restart", templates.nodes(name=name))
-    stacks.until(stack, "nodes", "CREATE_COMPLETE")
+    stack = stacks.create("restart", templates.node(name))
+    stacks.until(stack, "server", "CREATE_COMPLETE")
     cloud.kill_service("nova")
     cloud.start_service("nova")
     assert stacks.settled(stack)["stack_status"] == "CREATE_COMPLETE"
@@ -106,7 +102,7 @@ def test_nodes_survive_a_restart_of_nova(cloud: Devcloud, stacks: Stacks) -> Non
 
 def test_absent_services_are_stood_in_for(stacks: Stacks) -> None:
     """Load balancers and volumes complete; the virtual IP is a port that a floating IP fits."""
-    template = templates.nodes(**with_load_balancer())
+    template = templates.nodes(1, **with_load_balancer())
     template["outputs"] = {
         "vip_port": {"value": {"get_attr": ["balancer", "vip_port_id"]}},
         "vip_address": {"value": {"get_attr": ["balancer", "vip_address"]}},

@@ -32,9 +32,7 @@ def test_a_whole_template_completes(quick_stacks: Stacks) -> None:
 def test_a_server_can_fail(quick_cloud: Devcloud, quick_stacks: Stacks) -> None:
     """The faults for servers work without Nova."""
     name = unique("bad")
-    quick_cloud.add_fault(
-        Fault(target="server", action="fail", name=f"{name}-0", message="no more disks")
-    )
-    shown = quick_stacks.settled(quick_stacks.create("bad", templates.nodes(1, name)))
+    quick_cloud.add_fault(Fault(target="server", action="fail", name=name, message="no more disks"))
+    shown = quick_stacks.settled(quick_stacks.create("bad", templates.node(name)))
     assert shown["stack_status"] == "CREATE_FAILED"
     assert "no more disks" in shown["stack_status_reason"]

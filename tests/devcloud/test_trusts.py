@@ -74,7 +74,7 @@ def test_the_service_makes_stacks_for_the_tenant(tenant: Tenant, stacks: Stacks)
     trust = tenant.trust(["member", "reader"], **REDELEGATED)
     service = Stacks(tenant.service(trust))
     assert service.connection.current_project_id == tenant.demo.current_project_id
-    stack = service.create("trusted", templates.nodes(2))
+    stack = service.create("trusted", templates.node("trusted"))
     assert service.settled(stack)["stack_status"] == "CREATE_COMPLETE"
     assert stacks.show(stack)["stack_owner"] == "demo"
     assert len(tenant.trusts() - set(tenant.given)) >= 1
@@ -105,7 +105,7 @@ def test_a_stack_outlives_its_trust(tenant: Tenant) -> None:
     """With the first trust gone, a second one deletes the stack that the first one made."""
     first = tenant.trust(["member", "reader"], **REDELEGATED)
     name = unique("orphan")
-    stack = Stacks(tenant.service(first)).create("orphan", templates.nodes(name=name))
+    stack = Stacks(tenant.service(first)).create("orphan", templates.node(name))
     Stacks(tenant.demo).settled(stack)
     tenant.revoke(first)
     assert not tenant.trusts() & {first}
