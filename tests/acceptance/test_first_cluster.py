@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -73,29 +73,44 @@ def delete(tenant: Connection, cluster: str) -> None:
     wait_for(lambda: not list(magnum.clusters()), END_SECONDS, "the cluster is gone")
 
 
-def remains(tenant: Connection, stack: Stack) -> dict[str, list[str]]:
-    """Everything in the tenant's project that a cluster could have left behind."""
+Inventory = dict[str, set[str]]
+
+
+def inventory(tenant: Connection, stack: Stack) -> Inventory:
+    """Return the ids of everything that a cluster could leave in the tenant's project."""
     project = tenant.current_project_id
     network = tenant.network
     groups = network.security_groups(project_id=project)
     trusts = stack.connect("admin").identity.trusts()
-    found = {
-        "stacks": [one.name for one in tenant.orchestration.stacks()],
-        "servers": [one.name for one in tenant.compute.servers()],
-        "server groups": [one.name for one in tenant.compute.server_groups()],
-        "ports": [one.id for one in network.ports(project_id=project)],
-        "networks": [one.name for one in network.networks(project_id=project)],
-        "routers": [one.name for one in network.routers(project_id=project)],
-        "floating IPs": [one.name for one in network.ips(project_id=project)],
-        "security groups": [one.name for one in groups if one.name != "default"],
-        "trusts": [one.id for one in trusts if one.project_id == project],
+    return {
+        "stacks": {one.id for one in tenant.orchestration.stacks()},
+        "servers": {one.id for one in tenant.compute.servers()},
+        "server groups": {one.id for one in tenant.compute.server_groups()},
+        "ports": {one.id for one in network.ports(project_id=project)},
+        "networks": {one.id for one in network.networks(project_id=project)},
+        "routers": {one.id for one in network.routers(project_id=project)},
+        "floating IPs": {one.id for one in network.ips(project_id=project)},
+        "security groups": {one.id for one in groups},
+        "trusts": {one.id for one in trusts if one.project_id == project},
     }
-    return {kind: names for kind, names in found.items() if names}
 
 
-def test_a_cluster_from_birth_to_death(stack: Stack, tenant: Connection, template: str) -> None:
+@pytest.fixture
+def remains(tenant: Connection, stack: Stack) -> Callable[[], Inventory]:
+    """Return what there is now and was not there before the test, by kind."""
+    before = inventory(tenant, stack)
+
+    def compare() -> Inventory:
+        now = inventory(tenant, stack)
+        return {kind: ids - before[kind] for kind, ids in now.items() if ids - before[kind]}
+
+    return compare
+
+
+def test_a_cluster_from_birth_to_death(
+    stack: Stack, tenant: Connection, template: str, remains: Callable[[], Inventory]
+) -> None:
     """It ends COMPLETE with addresses that exist; after its deletion nothing of it is left."""
-    assert remains(tenant, stack) == {}
     cluster = create(tenant, template)
     shown = ended(tenant, cluster)
     assert shown["status"] == "CREATE_COMPLETE", shown["status_reason"]
@@ -105,7 +120,7 @@ def test_a_cluster_from_birth_to_death(stack: Stack, tenant: Connection, templat
     check_no_secrets(stack, cluster)
     check_log_chain(stack, cluster)
     delete(tenant, cluster)
-    wait_for(lambda: remains(tenant, stack) == {}, 20, "nothing is left")
+    wait_for(lambda: remains() == {}, 20, "nothing is left")
 
 
 def check_no_secrets(stack: Stack, cluster: str) -> None:
@@ -132,7 +147,9 @@ def check_log_chain(stack: Stack, cluster: str) -> None:
 
 
 @pytest.mark.usefixtures("one_server")
-def test_quota_of_the_cloud(stack: Stack, tenant: Connection, template: str) -> None:
+def test_quota_of_the_cloud(
+    tenant: Connection, template: str, remains: Callable[[], Inventory]
+) -> None:
     """A create that meets the cloud's quota fails with Nova's own words; what exists is kept."""
     started = time.monotonic()
     cluster = create(tenant, template)
@@ -141,13 +158,15 @@ def test_quota_of_the_cloud(stack: Stack, tenant: Connection, template: str) -> 
     assert shown["status"] == "CREATE_FAILED"
     assert "Quota exceeded" in shown["status_reason"]
     assert any("Quota exceeded" in reason for reason in shown["faults"].values())
-    assert len(remains(tenant, stack)["stacks"]) == 1
+    assert len(remains()["stacks"]) == 1
     delete(tenant, cluster)
-    wait_for(lambda: remains(tenant, stack) == {}, 20, "nothing is left")
+    wait_for(lambda: remains() == {}, 20, "nothing is left")
 
 
 @pytest.mark.usefixtures("one_server")
-def test_quota_with_roll_back(stack: Stack, tenant: Connection, template: str) -> None:
+def test_quota_with_roll_back(
+    tenant: Connection, template: str, remains: Callable[[], Inventory]
+) -> None:
     """When the tenant asked for it, a failed create takes away what it has built."""
     cluster = create(tenant, template, "?rollback=true")
     shown = ended(tenant, cluster)
@@ -155,16 +174,18 @@ def test_quota_with_roll_back(stack: Stack, tenant: Connection, template: str) -
     assert "Quota exceeded" in shown["status_reason"]
     assert "rolled back" in shown["status_reason"]
     # Heat lists a deleted stack for a moment; the trust is the cluster's and stays with it.
-    wait_for(lambda: remains(tenant, stack).keys() == {"trusts"}, 20, "only the trust is left")
+    wait_for(lambda: remains().keys() == {"trusts"}, 20, "only the trust is left")
     delete(tenant, cluster)
-    wait_for(lambda: remains(tenant, stack) == {}, 20, "nothing is left")
+    wait_for(lambda: remains() == {}, 20, "nothing is left")
 
 
-def test_a_delete_overtakes_a_create(stack: Stack, tenant: Connection, template: str) -> None:
+def test_a_delete_overtakes_a_create(
+    stack: Stack, tenant: Connection, template: str, remains: Callable[[], Inventory]
+) -> None:
     """A delete in the middle of a create is accepted at once and leaves nothing behind."""
     slow = stack.cloud.add_fault(Fault(target="node", action="delay", seconds=60))
     cluster = create(tenant, template)
     wait_for(lambda: bool(list(tenant.compute.servers())), 60, "a server exists")
     delete(tenant, cluster)
-    wait_for(lambda: remains(tenant, stack) == {}, 20, "nothing is left")
+    wait_for(lambda: remains() == {}, 20, "nothing is left")
     stack.cloud.faults.clear(slow.id)
