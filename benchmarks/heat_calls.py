@@ -156,12 +156,12 @@ async def bench(count: int, minutes: float, interval: float, home: Path, venv: P
         for worker in build_workers(client, store, settings, dependencies):
             await stack.enter_async_context(worker)
         operations = OperationClient(client, store, settings)
-        template, trust = await asyncio.to_thread(_tenant, devcloud, cloud("jeroboam"))
+        template, trusts = await asyncio.to_thread(_tenant, devcloud, cloud("jeroboam"), count)
         await store.templates.add(template)
         port = urlsplit(devcloud.url("heat")).port or 0
         calls = stack.enter_context(counting(port))
         started = time.monotonic()
-        clusters = [new_cluster(template, trust) for _ in range(count)]
+        clusters = [new_cluster(template, trust) for trust in trusts]
         for spec, operation in clusters:
             await store.clusters.create(spec, operation, project_limit=count)
             await operations.start(operation)
@@ -172,8 +172,8 @@ async def bench(count: int, minutes: float, interval: float, home: Path, venv: P
         report(calls, count, time.monotonic() - started, interval)
 
 
-def _tenant(devcloud: Devcloud, cloud: Cloud) -> tuple[ClusterTemplate, str]:
-    """Return a template of a tenant, and a trust of that tenant for the clusters."""
+def _tenant(devcloud: Devcloud, cloud: Cloud, count: int) -> tuple[ClusterTemplate, list[str]]:
+    """Return a template of a tenant, and a trust of that tenant for each cluster."""
     session = Session(v3.Password(**devcloud.credentials("demo")), timeout=30)
     access = session.auth.get_access(session)
     identity = Identity(
@@ -186,7 +186,7 @@ def _tenant(devcloud: Devcloud, cloud: Cloud) -> tuple[ClusterTemplate, str]:
         project_id=access.project_id,
         user_id=access.user_id,
     )
-    return template, cloud.create_trust(access.auth_token, identity)
+    return template, [cloud.create_trust(access.auth_token, identity) for _ in range(count)]
 
 
 def report(calls: Counter[str], count: int, seconds: float, interval: float) -> None:
