@@ -101,7 +101,7 @@ class Devcloud:
             self.layout.save()
             running = [one for one in self._supervisor.status() if one.pid]
             if not running:
-                state.prepare(self.layout)
+                state.prepare(self.layout, progress)
             configuration.write(self.layout)
             credentials.write_clouds_yaml(self.layout)
             complete = state.is_complete(self.layout)
@@ -157,12 +157,13 @@ class Devcloud:
         folder = self._snapshot_folder(name)
         if not folder.exists():
             raise UsageError(f"There is no snapshot called {name!r}.", "Run snapshot first.")
+        progress = self._progress()
         with self._exclusive():
             running = self._supervisor.stop(reversed(tuple(catalogue.SERVICES)))
             shutil.rmtree(self.layout.state, ignore_errors=True)
             state.copy(folder, self.layout.state)
-            state.prepare(self.layout)
-            self._supervisor.start(reversed(running), seed=False, report=self._progress())
+            state.prepare(self.layout, progress)
+            self._supervisor.start(reversed(running), seed=False, report=progress)
 
     def destroy(self, *, only_state: bool = False) -> None:
         """Stop everything and delete the home.

@@ -11,12 +11,13 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from devcloud import catalogue, install
 from devcloud.errors import DevcloudError
 from devcloud.layout import Layout, write_private
+from devcloud.progress import Report
 
 READY = "ready.json"
 TEMPLATES_KEPT = 4
@@ -35,20 +36,21 @@ class Ready:
     home: str
     port_base: int
     services: tuple[str, ...]
+    lock: str = field(default_factory=install.lock_digest)
 
     @classmethod
     def load(cls, state: Path) -> "Ready | None":
         """Return the marker of a state, or None if the state is missing or incomplete."""
         try:
             stored = json.loads((state / READY).read_text(encoding="utf-8"))
-            return cls(stored["home"], stored["port_base"], tuple(stored["services"]))
+            services = tuple(stored["services"])
+            return cls(stored["home"], stored["port_base"], services, stored["lock"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
     def save(self, state: Path) -> None:
         """Mark a state as complete."""
-        content = {"home": self.home, "port_base": self.port_base, "services": self.services}
-        write_private(state / READY, json.dumps(content) + "\n")
+        write_private(state / READY, json.dumps(asdict(self)) + "\n")
 
 
 def is_complete(layout: Layout) -> bool:
@@ -57,13 +59,19 @@ def is_complete(layout: Layout) -> bool:
     return ready is not None and set(layout.services) <= set(ready.services)
 
 
-def prepare(layout: Layout) -> None:
+def prepare(layout: Layout, report: Report) -> None:
     """Bring the state to where the services can start on it.
 
     An interrupted first start is thrown away, a template is used if there is one, and what
     depends on path or ports is corrected if they have changed.
     """
     ready = Ready.load(layout.state)
+    if ready and ready.lock != install.lock_digest():
+        old = layout.state.with_name("state.old")
+        report(f"other versions of the services made the state; it is kept as {old}")
+        shutil.rmtree(old, ignore_errors=True)
+        layout.state.rename(old)
+        ready = None
     if ready is None:
         shutil.rmtree(layout.state, ignore_errors=True)
         template = template_folder(layout)
@@ -91,8 +99,9 @@ def keep_template(layout: Layout) -> None:
     folder = template_folder(layout)
     if folder.exists():
         return
-    # A full disk or a read-only environment costs the next home its head start, no more.
-    with contextlib.suppress(OSError, sqlite3.Error):
+    # A full disk or a read-only environment costs the next home its head start, no more, and
+    # another home may have been quicker.
+    with contextlib.suppress(DevcloudError, OSError, sqlite3.Error):
         copy(layout.state, folder)
         old = sorted(folder.parent.iterdir(), key=lambda f: f.stat().st_mtime, reverse=True)
         for outdated in old[TEMPLATES_KEPT:]:

@@ -38,10 +38,6 @@ class StandIn(resource.Resource):
     def handle_delete(self) -> None:
         """Nothing to remove."""
 
-    def needs_replace_failed(self) -> bool:
-        """A stand-in that has an id is as good as any other."""
-        return not self.resource_id
-
     def get_live_state(self, resource_properties: Any) -> dict[str, Any]:
         """There is no other state than what Heat remembers."""
         return {}
