@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from temporalio.service import RPCError
 
 from jeroboam import logging, settings
-from jeroboam.errors import JeroboamError
+from jeroboam.errors import ConfigurationError, JeroboamError
 
 app = typer.Typer(
     name="jeroboam",
@@ -48,7 +48,13 @@ def upgrade() -> None:
 
 def _prepared() -> settings.Settings:
     loaded = settings.load()
-    loaded.state_directory.mkdir(parents=True, exist_ok=True)
+    try:
+        loaded.state_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The state directory {loaded.state_directory} cannot be made ({error.strerror}). "
+            "Correct JEROBOAM_STATE_DIRECTORY."
+        ) from error
     logging.configure(loaded)
     return loaded
 
