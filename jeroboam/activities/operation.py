@@ -30,7 +30,6 @@ class OperationActivities:
     @activity.defn
     async def load_plan(self, request: OperationRequest) -> Plan:
         """Resolve driver and hooks into the plan that the run keeps in its history."""
-        operation = await self._store.operations.get(request.operation_id)
         spec = await self._store.clusters.spec(request.cluster_id)
         driver = self._drivers.installed(spec.cluster.driver)
         return build_plan(
@@ -38,7 +37,7 @@ class OperationActivities:
             spec,
             before=self._hook_references(driver, request.kind, HookPhase.BEFORE),
             after=self._hook_references(driver, request.kind, HookPhase.AFTER),
-            rollback=operation.rollback,
+            rollback=request.rollback,
         )
 
     @activity.defn

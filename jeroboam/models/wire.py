@@ -32,12 +32,14 @@ class OperationRequest(Model):
 
     Args:
         request_id: The API request that asked for it, for the logs of the whole chain.
+        rollback: Whether a failure is compensated.
     """
 
     operation_id: str
     cluster_id: str
     kind: OperationKind
     request_id: str
+    rollback: bool = False
 
 
 class StepInput(Model):

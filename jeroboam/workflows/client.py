@@ -192,6 +192,7 @@ def _request(operation: Operation) -> OperationRequest:
         cluster_id=operation.cluster_id,
         kind=operation.kind,
         request_id=operation.request_id,
+        rollback=operation.rollback,
     )
 
 
