@@ -58,15 +58,25 @@ class Stacks:
             time.sleep(0.2)
         raise AssertionError(f"{shown['stack_status']} after {seconds} s: {self.resources(stack)}")
 
-    def resources(self, stack: str) -> dict[str, str]:
-        """Return the status of each resource."""
+    def resources(self, stack: str, detail: str = "resource_status") -> dict[str, str]:
+        """Return the status, or another detail, of each resource."""
         found = self.heat.get(f"{self._path(stack)}/resources").json()["resources"]
-        return {one["resource_name"]: one["resource_status"] for one in found}
+        return {one["resource_name"]: one[detail] for one in found}
 
     def until(self, stack: str, resource: str, status: str, seconds: float = 30) -> None:
         """Wait until a resource has a status."""
         deadline = time.monotonic() + seconds
         while self.resources(stack).get(resource) != status:
+            assert time.monotonic() < deadline, self.resources(stack)
+            time.sleep(0.1)
+
+    def until_known(self, stack: str, resource: str, seconds: float = 30) -> str:
+        """Wait until Heat has noted the id of what it creates, and return the id."""
+        deadline = time.monotonic() + seconds
+        while True:
+            known = self.resources(stack, "physical_resource_id").get(resource)
+            if known:
+                return known
             assert time.monotonic() < deadline, self.resources(stack)
             time.sleep(0.1)
 

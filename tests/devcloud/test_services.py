@@ -73,7 +73,7 @@ class TestHeatGoesDown:
         name = unique("went")
         cloud.add_fault(Fault(target="server", action="delay", seconds=2, name=name))
         stack = stacks.create("went", templates.node(name))
-        stacks.until(stack, "server", "CREATE_IN_PROGRESS")
+        server = stacks.until_known(stack, "server")
         cloud.kill_service("heat")
         cloud.start_service("heat")
         time.sleep(4)
@@ -82,18 +82,37 @@ class TestHeatGoesDown:
 
         stacks.patch(stack)
         assert stacks.settled(stack)["stack_status"] == "UPDATE_COMPLETE"
-        assert len(list(stacks.connection.compute.servers(name=name))) == 1
+        assert [one.id for one in stacks.connection.compute.servers(name=name)] == [server]
         assert set(stacks.resources(stack).values()) <= {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
 
+    def test_what_heat_has_not_noted_is_left_behind(self, cloud: Devcloud, stacks: Stacks) -> None:
+        """A server whose id did not reach Heat is created twice and belongs to no stack."""
+        name = unique("lost")
+        cloud.add_fault(
+            Fault(target="api", action="delay", service="nova", path="/servers$", seconds=2)
+        )
+        stack = stacks.create("lost", templates.node(name))
+        stacks.until(stack, "server", "CREATE_IN_PROGRESS")
+        time.sleep(1)
+        cloud.kill_service("heat")
+        cloud.clear_faults()
+        cloud.start_service("heat")
+        stacks.patch(stack)
+        assert stacks.settled(stack)["stack_status"] == "UPDATE_COMPLETE"
+        stacks.delete(stack)
+        compute = stacks.connection.compute
+        (lost,) = [one for one in compute.servers(name=name) if one.status != "DELETED"]
+        compute.delete_server(lost)
+
     def test_the_stack_can_be_deleted(self, cloud: Devcloud, stacks: Stacks) -> None:
-        """Nothing is left behind.
+        """Nothing that Heat knows of is left.
 
         Heat waits 15 seconds, for each level of nesting, for the engine that is gone.
         """
         name = unique("gone")
         cloud.add_fault(Fault(target="server", action="delay", seconds=6, name=name))
         stack = stacks.create("gone", templates.node(name))
-        stacks.until(stack, "server", "CREATE_IN_PROGRESS")
+        stacks.until_known(stack, "server")
         cloud.stop_service("heat")
         cloud.start_service("heat")
         stacks.delete(stack)
