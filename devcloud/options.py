@@ -65,9 +65,7 @@ def keystone(layout: Layout) -> dict[str, Sections]:
             "credential": {"key_repository": str(layout.state / "keys" / "credential")},
             # Four rounds of bcrypt instead of twelve: a login costs 2 ms, not 250 ms.
             "identity": {"password_hash_rounds": 4},
-            # As with memcached each reader gets a copy. The plain dictionary hands the same token
-            # object to all threads, and requests that meet take over each other's scope.
-            "cache": {"backend": "dogpile.cache.memory_pickle"},
+            "cache": {"backend": "oslo_cache.dict"},
         }
     }
 

@@ -1,6 +1,7 @@
 """Keystone: schema, keys and the first administrator."""
 
 import os
+import threading
 import types
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,27 @@ def build(layout: Layout) -> dict[str, Any]:
 
     if fresh:
         _bootstrap(layout)
+    _authenticate_one_by_one()
     return {"keystone": application}
+
+
+def _authenticate_one_by_one() -> None:
+    """Let no two threads validate their caller's token at once.
+
+    Keystone keeps the token at hand in its middleware, one object for the whole process, so
+    requests that meet take over each other's scope: of 100 stacks created at once up to nine
+    were refused a trust. Where Keystone has processes instead of threads that cannot happen.
+    """
+    from keystone.server.flask.request_processing.middleware import auth_context
+
+    middleware = auth_context.AuthContextMiddleware
+    validate, turn = middleware.process_request, threading.Lock()
+
+    def process_request(self: Any, request: Any) -> Any:
+        with turn:
+            return validate(self, request)
+
+    middleware.process_request = process_request
 
 
 def _create(layout: Layout, conf_file: str) -> None:
