@@ -119,6 +119,10 @@ class Layout:
         """Records of the running processes."""
         return self.home / "run"
 
+    def listening(self, service: str) -> Path:
+        """Return the file that a service writes its process number to when it listens."""
+        return self.run / f"{service}.listening"
+
     @property
     def seeded(self) -> Path:
         """Written last by the process that fills a new cloud."""

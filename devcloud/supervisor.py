@@ -171,7 +171,7 @@ class Supervisor:
                 elif not alive:
                     words = logs.last_words(self._layout, name, before[name])
                     raise DevcloudError(f"{name} ended while it was starting: {words}")
-                elif name != SEED and self._answers(name):
+                elif name != SEED and self._listens(name, process) and self._answers(name):
                     report(f"{name} answers at {self._layout.url(name)}")
                 else:
                     continue
@@ -189,6 +189,12 @@ class Supervisor:
             return
         words = logs.last_words(self._layout, SEED, before)
         raise DevcloudError(f"The cloud could not be filled: {words}")
+
+    def _listens(self, name: str, process: Recorded) -> bool:
+        """Tell whether it is this process that holds the port, not one that was quicker."""
+        with contextlib.suppress(OSError):
+            return self._layout.listening(name).read_text("utf-8").strip() == str(process.pid)
+        return False
 
     def _answers(self, name: str) -> bool:
         """Tell whether a service answers HTTP; which answer does not matter."""

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from devcloud.faults import FaultFile
 from devcloud.inside.home import current
-from devcloud.layout import Layout
+from devcloud.layout import Layout, write_private
 
 THREADS = 16
 CONNECTIONS = 8192
@@ -91,6 +91,8 @@ def _serve(applications: dict[str, Any], layout: Layout) -> None:
         )
         print(f"{service} listens on port {layout.port(service)}", flush=True)
         servers.append(server)
+    main = next(iter(applications))
+    write_private(layout.listening(main), f"{os.getpid()}\n")
     for server in servers[1:]:
         threading.Thread(target=server.run, daemon=True).start()
     servers[0].run()

@@ -1,5 +1,6 @@
 """Fixtures for the tests of devcloud itself; the full cloud is the one that all tests share."""
 
+import random
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,9 +16,14 @@ VENV = Path(__file__).resolve().parents[2] / ".devcloud" / "venv"
 Connect = Callable[[str], Connection]
 
 
-def free_port_base(first: int = 21000) -> int:
-    """Find ports for a devcloud of which nobody holds the first or the last."""
-    for base in range(first, 60000, 100):
+def free_port_base() -> int:
+    """Find ports for a devcloud of which nobody holds the first or the last.
+
+    Not always the same ones, since other runs may be looking at this moment.
+    """
+    bases = list(range(20000, 32000, 100))
+    random.shuffle(bases)
+    for base in bases:
         with socket.socket() as low, socket.socket() as high:
             try:
                 low.bind(("127.0.0.1", base))
