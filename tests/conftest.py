@@ -1,6 +1,7 @@
 """Fixtures that every kind of test shares."""
 
 import asyncio
+import os
 import shutil
 import socket
 import subprocess
@@ -86,10 +87,13 @@ async def temporal_client(temporal_server: TemporalServer) -> Client:
 
 @pytest.fixture(scope="session")
 def cloud() -> Iterator[Devcloud]:
-    """A real OpenStack for the whole run; its home stays, so that the next run starts faster."""
+    """A real OpenStack for the whole run; its home stays, so that the next run starts faster.
+
+    Two runs at once on one machine need two values of ``TEST_PORT_BASE``.
+    """
     devcloud = Devcloud(
         CHECKOUT / ".devcloud-test",
-        port_base=18000,
+        port_base=int(os.environ.get("TEST_PORT_BASE", "18000")),
         services="full",
         venv=CHECKOUT / ".devcloud" / "venv",
     )

@@ -30,6 +30,7 @@ from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, OperationKind
 
 SEMANTIC_VERSION = re.compile(r"^\d+\.\d+\.\d+$")
+RESUBMISSIONS = 5
 KEY_MARK = "PRIVATE KEY"
 
 
@@ -85,9 +86,16 @@ class DriverCase:
         raise AssertionError(f"The {operation} did not end within {self.timeout_seconds} s.")
 
     def remove(self) -> Progress:
-        """Delete the cluster and wait until it is gone."""
-        self.driver.delete_cluster(self.context, self.spec)
-        return self.wait(OperationKind.DELETE)
+        """Delete the cluster and wait until it is gone.
+
+        A delete that the backend gave up or broke off is asked for again, as the engine does.
+        """
+        for _ in range(1 + RESUBMISSIONS):
+            self.driver.delete_cluster(self.context, self.spec)
+            progress = self.wait(OperationKind.DELETE)
+            if progress.phase not in {Phase.FAILED, Phase.INTERRUPTED}:
+                break
+        return progress
 
 
 class DriverSuite:
