@@ -12,7 +12,7 @@ from processes import free_port, product_process, scratch, temporal_server
 from devcloud import Devcloud
 
 START_SECONDS = 60
-PORT_BASE = 26000
+PORT_BASE = 27000
 
 
 @dataclass
