@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -27,6 +28,25 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def free_port_base() -> int:
+    """Find ports for a devcloud of which nobody holds the first or the last.
+
+    Not always the same ones, since other runs may be looking at this moment; and below the ports
+    that the system gives to outgoing connections, which come and go.
+    """
+    bases = list(range(20000, 32000, 100))
+    random.shuffle(bases)
+    for base in bases:
+        with socket.socket() as low, socket.socket() as high:
+            try:
+                low.bind(("127.0.0.1", base))
+                high.bind(("127.0.0.1", base + 96))
+            except OSError:
+                continue
+            return base
+    raise RuntimeError("no free ports")
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """Fixtures for the tests of devcloud itself; the full cloud is the one that all tests share."""
 
-import random
-import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,29 +7,12 @@ import pytest
 from openstack.connection import Connection
 
 from devcloud import Devcloud
+from tests.conftest import free_port_base
 
 from .stacks import Stacks, connect_to
 
 VENV = Path(__file__).resolve().parents[2] / ".devcloud" / "venv"
 Connect = Callable[[str], Connection]
-
-
-def free_port_base() -> int:
-    """Find ports for a devcloud of which nobody holds the first or the last.
-
-    Not always the same ones, since other runs may be looking at this moment.
-    """
-    bases = list(range(20000, 32000, 100))
-    random.shuffle(bases)
-    for base in bases:
-        with socket.socket() as low, socket.socket() as high:
-            try:
-                low.bind(("127.0.0.1", base))
-                high.bind(("127.0.0.1", base + 96))
-            except OSError:
-                continue
-            return base
-    raise RuntimeError("no free ports")
 
 
 @pytest.fixture(name="cloud")

@@ -13,8 +13,9 @@ import pytest
 
 from devcloud import Devcloud
 from devcloud.state import Ready
+from tests.conftest import free_port_base
 
-from .conftest import VENV, free_port_base
+from .conftest import VENV
 
 
 def command(*arguments: str) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from devcloud.cloud import Devcloud
 from quickstart.layout import Layout
-from tests.conftest import free_port
+from tests.conftest import free_port_base
 from tests.quickstart.stack import Running, processes_of, start
 from tools.check_docs import PAGE, check
 
@@ -21,18 +21,10 @@ FIRST_SECONDS = 420.0
 AGAIN_SECONDS = 240.0
 
 
-def port_base() -> int:
-    """Return a base whose ports are free, as far as two of them tell."""
-    base = 0
-    while not 1024 <= base <= 65000:
-        base = free_port()
-    return base
-
-
 @pytest.fixture(scope="module")
 def layout() -> Iterator[Layout]:
     """A quickstart of its own, beside whatever runs on this machine."""
-    layout = Layout(f"test{os.getpid()}", port_base())
+    layout = Layout(f"test{os.getpid()}", free_port_base())
     yield layout
     Devcloud(layout.cloud_home, report=lambda _: None).destroy()
     shutil.rmtree(layout.home, ignore_errors=True)
