@@ -94,6 +94,10 @@ def test_nodes_survive_a_restart_of_nova(cloud: Devcloud, stacks: Stacks) -> Non
     stack = stacks.create("restart", templates.node(name))
     # A server that Nova itself had not finished would fail, as in real life.
     stacks.until(stack, "server", "CREATE_COMPLETE", seconds=60)
+    deadline = time.monotonic() + 30
+    while not cloud.faults.rules()[0].matches:
+        assert time.monotonic() < deadline, "the node does not begin to boot"
+        time.sleep(0.1)
     cloud.kill_service("nova")
     cloud.start_service("nova")
     assert stacks.settled(stack)["stack_status"] == "CREATE_COMPLETE"
