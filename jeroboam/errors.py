@@ -118,9 +118,5 @@ class WorkerStoppingError(JeroboamError):
     retryable = True
 
 
-class DeadlineExceededError(JeroboamError):
-    """The operation's time is up."""
-
-
 class ConfigurationError(JeroboamError):
     """The operator's settings are wrong; the message names the setting."""

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import Enum
 from typing import ClassVar, TypeVar
 
 from temporalio import workflow
@@ -48,13 +47,6 @@ _CANCEL_WAIT = workflow.ActivityCancellationType.TRY_CANCEL
 """A wait learns of its end at its next heartbeat, up to 48 s later; nobody needs to wait for it."""
 
 
-class Stop(Enum):
-    """Why a run stops before its plan is done."""
-
-    SUPERSEDED = "superseded"
-    CANCELLED = "cancelled"
-
-
 class OperationWorkflow:
     """What all operation workflows have in common; a sub-class adds its name and ``run``.
 
@@ -67,14 +59,14 @@ class OperationWorkflow:
     def __init__(self) -> None:
         self._current = self.kind
         self._successor: OperationRequest | None = None
-        self._stop: Stop | None = None
+        self._stopping = False
         self._body: asyncio.Task[OperationResult] | None = None
 
     @workflow.update(name=SUPERSEDE_UPDATE)
     async def supersede(self, successor: OperationRequest) -> None:
         """End the operation at work and go on with its successor."""
         self._successor = successor
-        self._interrupt(Stop.SUPERSEDED)
+        self._interrupt()
 
     @supersede.validator
     def check_supersede(self, successor: OperationRequest) -> None:
@@ -96,7 +88,7 @@ class OperationWorkflow:
         """
         result = await self._run_one(request)
         while self._successor:
-            successor, self._successor, self._stop = self._successor, None, None
+            successor, self._successor, self._stopping = self._successor, None, False
             self._current = successor.kind
             workflow.upsert_search_attributes([OPERATION_ATTRIBUTE.value_set(successor.kind)])
             result = await self._run_one(successor)
@@ -113,17 +105,17 @@ class OperationWorkflow:
                 await asyncio.shield(self._body)
             except asyncio.CancelledError:
                 # From the Temporal UI or client; the body ends at a safe point and records it.
-                self._interrupt(Stop.CANCELLED)
+                self._interrupt()
         return self._body.result()
 
-    def _interrupt(self, stop: Stop) -> None:
-        self._stop = self._stop or stop
+    def _interrupt(self) -> None:
+        self._stopping = True
         if self._body:
             self._body.cancel()
 
     def check_stop(self) -> None:
         """End the body at this point if it was asked to; a step's result may have swallowed it."""
-        if self._stop:
+        if self._stopping:
             raise asyncio.CancelledError
 
     @property

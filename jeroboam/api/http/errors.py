@@ -28,7 +28,6 @@ _STATUS: dict[type[errors.JeroboamError], int] = {
     errors.ConflictError: 409,
     errors.CloudUnavailableError: 503,
     errors.StoreUnavailableError: 503,
-    errors.DeadlineExceededError: 504,
 }
 
 log = structlog.get_logger(__name__)
