@@ -1,0 +1,1 @@
+"""Commands that talk to the service over its HTTP API, and to nothing else of the product."""

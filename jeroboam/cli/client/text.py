@@ -1,0 +1,83 @@
+"""Words and figures as people read them. Pure."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jeroboam.cli.client.problems import UsageError
+
+_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+MINUTE = 60
+HOUR = 60 * MINUTE
+
+
+def visible(text: str) -> str:
+    """Return a text without anything that a terminal would obey.
+
+    Names, reasons and hook messages come from other people.
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line."""
+    return visible(" ".join(text.split()))
+
+
+def cell(value: Any) -> str:
+    """Return a value of the API as it stands in a table."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping) and all(_is_flat(one) for one in value.values()):
+        return "\n".join(f"{visible(str(key))}={cell(one)}" for key, one in value.items())
+    if isinstance(value, list) and all(_is_flat(one) for one in value):
+        return ", ".join(cell(one) for one in value)
+    if isinstance(value, list | Mapping):
+        return visible(json.dumps(value, ensure_ascii=False))
+    return str(value)
+
+
+def duration(seconds: float | None) -> str:
+    """Return a duration in whole seconds, which is what the API's times are good for."""
+    if seconds is None:
+        return ""
+    whole = round(max(0.0, seconds))
+    if whole >= HOUR:
+        return f"{whole // HOUR} h {whole % HOUR // MINUTE:02d} min"
+    if whole >= MINUTE:
+        return f"{whole // MINUTE} min {whole % MINUTE:02d} s"
+    return f"{whole} s"
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return a time of the API."""
+    return datetime.fromisoformat(text) if text else None
+
+
+def earlier(text: str, now: datetime) -> datetime:
+    """Return the moment that somebody means: a time ago (``30m``, ``12h``, ``7d``), or a date.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    ago = _AGO.fullmatch(text)
+    try:
+        if ago:
+            return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+        when = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"'{text}' is no time. Write how long ago (30m, 12h, 7d), or a date "
+            "(2026-01-31, 2026-01-31T12:00+01:00)."
+        ) from None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _is_flat(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)

@@ -1,0 +1,81 @@
+"""Commands that run the service: its API, its worker, and the care of its database."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+from jeroboam.errors import ConfigurationError, JeroboamError
+
+if TYPE_CHECKING:
+    from jeroboam.settings import Settings
+
+# Each command loads its own part of the product: the others' start-up time is saved.
+
+database = typer.Typer(help="Look after the database.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the program."""
+    app.command()(serve)
+    app.command()(worker)
+    app.add_typer(database, name="db")
+
+
+def serve() -> None:
+    """Serve the HTTP API until SIGTERM or SIGINT."""
+    with _explained():
+        from jeroboam.api.http import server  # noqa: PLC0415 - see above
+
+        asyncio.run(server.serve(_prepared()))
+
+
+def worker() -> None:
+    """Run operations until SIGTERM or SIGINT."""
+    with _explained():
+        from jeroboam import worker as process  # noqa: PLC0415 - see above
+
+        asyncio.run(process.run(_prepared()))
+
+
+@database.command()
+def upgrade() -> None:
+    """Bring the database's schema up to date; safe to run anywhere, any number of times."""
+    with _explained():
+        from jeroboam.store import migrate  # noqa: PLC0415 - see above
+
+        asyncio.run(migrate.upgrade(_prepared().resolved_database_url))
+        typer.echo("The database is up to date.")
+
+
+def _prepared() -> "Settings":
+    from jeroboam import logging, settings  # noqa: PLC0415 - see above
+
+    loaded = settings.load()
+    try:
+        loaded.state_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"The state directory {loaded.state_directory} cannot be made ({error.strerror}). "
+            "Correct JEROBOAM_STATE_DIRECTORY."
+        ) from error
+    logging.configure(loaded)
+    return loaded
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Turn what the libraries raise into what an operator can mend."""
+    from pydantic import ValidationError  # noqa: PLC0415 - see above
+    from temporalio.service import RPCError  # noqa: PLC0415 - see above
+
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "JEROBOAM_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise ConfigurationError(f"The setting {name} is not valid: {first['msg']}.") from error
+    except RPCError as error:
+        raise JeroboamError(f"Temporal refused: {error.message}") from error
