@@ -64,6 +64,10 @@ class OperationInProgressError(ConflictError):
         self.step = step
 
 
+class OperationEndedError(ConflictError):
+    """The operation has ended, or another run works on it: this one must touch nothing."""
+
+
 class QuotaExceededError(JeroboamError):
     """A quota of Jeroboam or of the cloud is used up."""
 
@@ -78,6 +82,10 @@ class AmbiguousDriverError(JeroboamError):
 
 class DriverContractError(JeroboamError):
     """A driver or hook broke the contract, or could not be loaded."""
+
+
+class HookRejectedError(JeroboamError):
+    """A hook refused the operation; the message holds its reason."""
 
 
 class BackendFailedError(JeroboamError):

@@ -14,7 +14,9 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from jeroboam import health, temporal
+from jeroboam.activities.admission import Admission
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
 from jeroboam.activities.operation import OperationActivities
 from jeroboam.activities.poll_hub import PollHub
@@ -25,13 +27,39 @@ from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
+from jeroboam.workflows.check_health import CheckHealthWorkflow
 from jeroboam.workflows.client import OperationClient
 from jeroboam.workflows.create_cluster import CreateClusterWorkflow
+from jeroboam.workflows.create_node_group import CreateNodeGroupWorkflow
 from jeroboam.workflows.delete_cluster import DeleteClusterWorkflow
+from jeroboam.workflows.delete_node_group import DeleteNodeGroupWorkflow
+from jeroboam.workflows.force_delete_cluster import ForceDeleteClusterWorkflow
+from jeroboam.workflows.hard_reboot_cluster import HardRebootClusterWorkflow
+from jeroboam.workflows.rebuild_cluster import RebuildClusterWorkflow
 from jeroboam.workflows.reconcile import ReconcileWorkflow
+from jeroboam.workflows.resize_cluster import ResizeClusterWorkflow
 from jeroboam.workflows.schedules import ensure_schedules
+from jeroboam.workflows.soft_reboot_cluster import SoftRebootClusterWorkflow
+from jeroboam.workflows.update_cluster import UpdateClusterWorkflow
+from jeroboam.workflows.update_node_group import UpdateNodeGroupWorkflow
+from jeroboam.workflows.upgrade_cluster import UpgradeClusterWorkflow
 
-WORKFLOWS = (CreateClusterWorkflow, DeleteClusterWorkflow, ReconcileWorkflow)
+WORKFLOWS = (
+    CreateClusterWorkflow,
+    UpdateClusterWorkflow,
+    DeleteClusterWorkflow,
+    ForceDeleteClusterWorkflow,
+    ResizeClusterWorkflow,
+    UpgradeClusterWorkflow,
+    RebuildClusterWorkflow,
+    SoftRebootClusterWorkflow,
+    HardRebootClusterWorkflow,
+    CreateNodeGroupWorkflow,
+    UpdateNodeGroupWorkflow,
+    DeleteNodeGroupWorkflow,
+    CheckHealthWorkflow,
+    ReconcileWorkflow,
+)
 
 SERVICE_BINARY = "magnum-conductor"
 """The name that Magnum's clients expect in the list of services."""
@@ -45,9 +73,12 @@ def build_workers(
     client: Client, store: Store, settings: Settings, dependencies: Dependencies
 ) -> tuple[Worker, Worker]:
     """Return the worker of the workflows and short steps, and that of the long waits."""
-    short = OperationActivities(dependencies)
-    reconcile = ReconcileActivities(store, OperationClient(client, store, settings))
-    waits = WaitActivities(dependencies, PollHub(settings.poll_interval_seconds))
+    operations = OperationClient(client, store, settings)
+    admission = Admission(dependencies, operations)
+    short = OperationActivities(dependencies, admission)
+    hooks = HookActivities(dependencies, admission)
+    reconcile = ReconcileActivities(store, operations)
+    waits = WaitActivities(dependencies, admission, PollHub(settings.poll_interval_seconds))
     grace = timedelta(seconds=settings.shutdown_grace_seconds)
     general = Worker(
         client,
@@ -56,12 +87,13 @@ def build_workers(
         activities=[
             short.load_plan,
             short.record,
-            short.run_hook,
             short.issue_certificates,
-            short.submit_create,
-            short.submit_delete,
+            short.submit,
             short.collect_outputs,
+            short.check_health,
+            short.find_leftovers,
             short.revoke_credentials,
+            hooks.run_hook,
             reconcile.reconcile,
         ],
         interceptors=[ErrorTranslation(store)],

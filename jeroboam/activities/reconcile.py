@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 class Runs(Protocol):
     """What the reconciler asks of Temporal."""
 
-    async def begin(self, operation: Operation) -> None:
+    async def start(self, operation: Operation) -> None:
         """Start a pending operation."""
 
     async def is_running(self, operation: Operation) -> bool:
@@ -54,7 +54,7 @@ class ReconcileActivities:
     async def _reconcile(self, operation: Operation) -> int:
         if operation.state is OperationState.PENDING:
             try:
-                await self._runs.begin(operation)
+                await self._runs.start(operation)
             except OperationInProgressError:
                 log.info("pending_operation_rejected", operation_id=operation.uuid)
             return 1

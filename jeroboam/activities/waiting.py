@@ -2,17 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from temporalio import activity
 
 from jeroboam.activities import threads
-from jeroboam.activities.dependencies import Dependencies, driver_context
+from jeroboam.activities.admission import Admission, Admitted
+from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.poll_hub import Answer, PollHub
-from jeroboam.drivers.base import ClusterDriver, Phase, Progress, Watch
-from jeroboam.errors import BackendFailedError, ConflictError, JeroboamError, WorkerStoppingError
-from jeroboam.models import ClusterSpec, OperationKind, StepNote, utc_now
+from jeroboam.activities.submission import submit
+from jeroboam.drivers.base import Phase, Progress, Watch
+from jeroboam.errors import BackendFailedError, JeroboamError, WorkerStoppingError
+from jeroboam.models import BackendCall, StepNote, utc_now
 from jeroboam.models.wire import StepInput, StepResult
 
 
@@ -21,8 +22,9 @@ class _Wait:
     """One wait: what for, and what was last said about it."""
 
     step: StepInput
-    spec: ClusterSpec
-    driver: ClusterDriver
+    call: BackendCall
+    admitted: Admitted
+    watch: Watch
     resubmissions: int = 0
     unanswered_since: str | None = None
     note: str = ""
@@ -38,9 +40,10 @@ class _Wait:
 class WaitActivities:
     """The activity on the poll queue; it holds a slot for as long as the backend works."""
 
-    def __init__(self, dependencies: Dependencies, hub: PollHub) -> None:
+    def __init__(self, dependencies: Dependencies, admission: Admission, hub: PollHub) -> None:
         self._dependencies = dependencies
         self._store = dependencies.store
+        self._admission = admission
         self._hub = hub
 
     @activity.defn
@@ -51,19 +54,17 @@ class WaitActivities:
             BackendFailedError: The backend gave up; the message is its root cause.
             WorkerStoppingError: This worker shuts down; another one goes on.
         """
-        spec = await self._store.clusters.spec(step.cluster_id)
-        driver = self._dependencies.drivers.installed(spec.cluster.driver)
+        admitted, call = await self._admission.admit(step), step.required_call
         earlier = activity.info().heartbeat_details
-        wait = _Wait(step, spec, driver, resubmissions=int(earlier[0]) if earlier else 0)
-        watch = Watch(
-            cluster_id=step.cluster_id,
-            project_id=spec.cluster.project_id,
-            trust_id=spec.cluster.trust_id,
-            backend_id=spec.cluster.stack_id,
-            operation=step.intent,
+        wait = _Wait(
+            step,
+            call,
+            admitted,
+            watch_of(admitted, call),
+            resubmissions=int(earlier[0]) if earlier else 0,
         )
-        cloud = self._dependencies.cloud(spec.cluster.cloud)
-        async with self._hub.watching(cloud, driver.poller(), watch) as answers:
+        cloud = self._dependencies.cloud(admitted.spec.cluster.cloud)
+        async with self._hub.watching(cloud, admitted.driver.poller(), wait.watch) as answers:
             while not await self._settled(wait, await self._next(wait, answers)):
                 pass
         return StepResult()
@@ -89,10 +90,10 @@ class WaitActivities:
         return await self._conclude(wait, answer)
 
     async def _conclude(self, wait: _Wait, progress: Progress) -> bool:
-        deleting = wait.step.intent is OperationKind.DELETE
-        if progress.phase is Phase.GONE and not deleting:
-            raise BackendFailedError(f"What was being built has vanished: {progress.message}")
-        again = progress.phase is Phase.INTERRUPTED or (deleting and progress.phase is Phase.FAILED)
+        removing = wait.call.method.removes
+        if progress.phase is Phase.GONE and not removing:
+            raise BackendFailedError(f"What was being worked on has vanished: {progress.message}")
+        again = progress.phase is Phase.INTERRUPTED or (removing and progress.phase is Phase.FAILED)
         if again and wait.resubmissions < wait.step.resubmissions:
             await self._resubmit(wait, progress)
             return False
@@ -101,28 +102,23 @@ class WaitActivities:
         return True
 
     async def _resubmit(self, wait: _Wait, progress: Progress) -> None:
-        operation = await self._store.operations.get(wait.step.operation_id)
-        if not operation.state.active:
-            # A delete took over, and this wait has not heard of it yet.
-            raise ConflictError("The operation has ended; nothing is submitted for it any more.")
+        # A delete may have taken over, and this wait has not heard of it yet.
+        await self._admission.operation(wait.step.operation_id)
         wait.resubmissions += 1
         activity.heartbeat(wait.resubmissions)
         await self._note(wait, f"{progress.message} Asking for it again.")
-        context = driver_context(self._dependencies, wait.step, wait.spec)
-        minutes = wait.step.minutes_left
-        call: Callable[[], object] = (
-            (lambda: wait.driver.delete_cluster(context, wait.spec))
-            if wait.step.intent is OperationKind.DELETE
-            else (lambda: wait.driver.create_cluster(context, wait.spec, minutes))
-        )
-        await threads.call(call, details=wait.resubmissions)
+        await submit(wait.admitted, wait.call, details=wait.resubmissions)
 
     async def _failure(self, wait: _Wait, progress: Progress) -> BackendFailedError:
-        context = driver_context(self._dependencies, wait.step, wait.spec)
-        explain = wait.driver.explain_failure
+        admitted = wait.admitted
         try:
             explained = await threads.call(
-                explain, context, wait.spec, progress, details=wait.resubmissions
+                admitted.driver.explain_failure,
+                admitted.context,
+                admitted.spec_of(wait.call),
+                wait.watch,
+                progress,
+                details=wait.resubmissions,
             )
         except JeroboamError as error:
             # The verdict stands, whether or not its details can be read.
@@ -148,3 +144,21 @@ class WaitActivities:
                 message=message,
             )
         )
+
+
+def watch_of(admitted: Admitted, call: BackendCall) -> Watch:
+    """Return what is to be watched for a call."""
+    cluster = admitted.spec.cluster
+    backend_id = cluster.stack_id
+    if call.node_group:
+        backend_id = admitted.spec_of(call).group(call.node_group).stack_id
+    return Watch(
+        cluster_id=cluster.uuid,
+        project_id=cluster.project_id,
+        trust_id=cluster.trust_id,
+        backend_id=backend_id,
+        method=call.method,
+        key=admitted.context.idempotency_key,
+        node_group=call.node_group,
+        nodes=admitted.spec.nodes(call.nodes),
+    )

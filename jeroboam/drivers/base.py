@@ -13,7 +13,18 @@ from typing import ClassVar, Protocol
 
 from keystoneauth1.session import Session
 
-from jeroboam.models import ClusterOutputs, ClusterSpec, Model, OperationKind
+from jeroboam.errors import InvalidRequestError
+from jeroboam.models import (
+    ClusterOutputs,
+    ClusterSpec,
+    Health,
+    Method,
+    Model,
+    Node,
+    NodeGroup,
+    OperationKind,
+)
+from jeroboam.models.cluster import MASTER
 
 
 @dataclass(frozen=True)
@@ -135,13 +146,24 @@ class Progress(Model):
 
 
 class Watch(Model):
-    """One submitted operation which somebody waits for."""
+    """One submitted driver call which somebody waits for.
+
+    Args:
+        backend_id: The cluster's ``stack_id``, or the node group's if one is watched.
+        method: The driver's method whose end is waited for.
+        key: The idempotency key of that call.
+        node_group: uuid of the node group that the call was about.
+        nodes: For calls about single nodes, which.
+    """
 
     cluster_id: str
     project_id: str
     trust_id: str | None
     backend_id: str | None
-    operation: OperationKind
+    method: Method
+    key: str
+    node_group: str | None = None
+    nodes: tuple[Node, ...] = ()
 
 
 class Poller(ABC):
@@ -149,7 +171,7 @@ class Poller(ABC):
 
     @abstractmethod
     def poll(self, cloud: CloudAccess, watches: Sequence[Watch]) -> Mapping[str, Progress]:
-        """Return the progress of each watch by ``cluster_id``.
+        """Return the progress of each watch by ``cluster_id``; there is one watch per cluster.
 
         Calls to the backend must not grow with the number of watches wherever the backend has a
         list call. A watch whose backend object does not exist gets ``Phase.GONE``.
@@ -201,15 +223,21 @@ class ClusterDriver(ABC):
 
     @abstractmethod
     def update_cluster(
-        self, context: DriverContext, spec: ClusterSpec, *, rollback: bool = False
-    ) -> str:
-        """Submit a change towards ``spec`` and return at once.
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        nodes_to_remove: Sequence[Node],
+        timeout_minutes: int,
+    ) -> None:
+        """Submit the change of a node group to the size that it has in ``spec``, and return.
+
+        Nothing else of the cluster may change by it. The engine calls it again with the previous
+        size to roll back, from whatever state the backend is in then.
 
         Args:
-            rollback: Whether the backend shall return to the previous state when it fails.
-
-        Returns:
-            The backend id.
+            group: The group of ``spec`` that changes.
+            nodes_to_remove: Nodes that must be among those removed; empty leaves the choice.
         """
 
     @abstractmethod
@@ -217,6 +245,7 @@ class ClusterDriver(ABC):
         """Submit the removal of everything that belongs to the cluster and return at once.
 
         What does not exist is success, also when creation was never submitted or stopped halfway.
+        All node groups go with the cluster.
         """
 
     @abstractmethod
@@ -227,11 +256,134 @@ class ClusterDriver(ABC):
     def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
         """Read the addresses and versions of a cluster that is up."""
 
+    def check_resize(self, spec: ClusterSpec, group: NodeGroup, node_count: int) -> None:
+        """Check that a group of a cluster may get another size. No I/O.
+
+        Args:
+            spec: The cluster as it is.
+            group: The group as it is.
+
+        Raises:
+            InvalidRequestError: It may not; by default that is any control plane.
+        """
+        if group.role == MASTER:
+            raise InvalidRequestError(
+                f"Resizing the group {group.name} of the control plane is not supported by the "
+                f"driver {self.name}."
+            )
+
     def explain_failure(
-        self, context: DriverContext, spec: ClusterSpec, progress: Progress
+        self, context: DriverContext, spec: ClusterSpec, watch: Watch, progress: Progress
     ) -> Progress:
-        """Return ``progress`` with the root cause in it, called once when a phase is ``FAILED``."""
+        """Return ``progress`` with the root cause in it, called once when a phase is ``FAILED``.
+
+        Args:
+            watch: What was waited for.
+        """
         return progress
+
+    def find_leftovers(self, context: DriverContext, spec: ClusterSpec) -> Sequence[str]:
+        """Return what is left in the cloud of a deleted cluster, for people: kind, name and id."""
+        return ()
+
+
+class SupportsNodeGroups(ABC):
+    """A driver whose clusters can have more than the two default node groups."""
+
+    @abstractmethod
+    def check_node_group(self, spec: ClusterSpec, group: NodeGroup) -> None:
+        """Check a group that shall be added or changed. No I/O.
+
+        Args:
+            spec: The cluster as it shall be, the group included.
+
+        Raises:
+            InvalidRequestError: With the offending field or label and what would be right.
+        """
+
+    @abstractmethod
+    def create_node_group(
+        self, context: DriverContext, spec: ClusterSpec, group: NodeGroup, timeout_minutes: int
+    ) -> str:
+        """Submit the creation of a node group; return the backend id, its ``stack_id``."""
+
+    @abstractmethod
+    def delete_node_group(
+        self, context: DriverContext, spec: ClusterSpec, group: NodeGroup
+    ) -> None:
+        """Submit the removal of a node group; what does not exist is success."""
+
+
+class SupportsUpgrade(ABC):
+    """A driver that can move a living cluster to another template."""
+
+    @abstractmethod
+    def check_upgrade(self, spec: ClusterSpec, target: ClusterSpec) -> None:
+        """Check the move: versions never go down and never skip one, and much else. No I/O.
+
+        Raises:
+            InvalidRequestError: With both versions and which one would be possible.
+        """
+
+    @abstractmethod
+    def upgrade_node_group(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        batch_size: int | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Submit the move of a group's nodes to what ``spec`` says of image, labels and version.
+
+        The engine calls it with the previous cluster to roll back, from whatever state the
+        backend is in then.
+
+        Args:
+            spec: The cluster as it shall be.
+            group: The group as it shall be.
+            batch_size: How many nodes may be away at a time; ``None`` is all of them.
+        """
+
+
+class SupportsReboot(ABC):
+    """A driver that can reboot single nodes."""
+
+    @abstractmethod
+    def reboot_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node], *, hard: bool
+    ) -> None:
+        """Submit the reboot of nodes; a repeated call reboots none of them twice.
+
+        Args:
+            hard: Whether to cut the power instead of asking the system.
+        """
+
+
+class SupportsRebuild(ABC):
+    """A driver that can set single nodes up anew, with the same identity and addresses."""
+
+    @abstractmethod
+    def check_rebuild(self, spec: ClusterSpec, nodes: Sequence[Node]) -> None:
+        """Check that these nodes can be rebuilt without losing the cluster. No I/O.
+
+        Raises:
+            InvalidRequestError: They cannot; the message says why and what to do.
+        """
+
+    @abstractmethod
+    def rebuild_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
+    ) -> None:
+        """Submit the rebuild of nodes; a repeated call rebuilds none of them twice."""
+
+
+class SupportsHealth(ABC):
+    """A driver that can tell how a cluster is."""
+
+    @abstractmethod
+    def check_health(self, context: DriverContext, spec: ClusterSpec) -> Health:
+        """Return the cluster's health now; what cannot be reached is ``UNKNOWN``, no error."""
 
 
 class SupportsHooks(ABC):
@@ -244,3 +396,9 @@ class SupportsHooks(ABC):
     @abstractmethod
     def after(self, operation: OperationKind, context: DriverContext, spec: ClusterSpec) -> None:
         """Act when the backend has finished; idempotent."""
+
+    def failed(
+        self, operation: OperationKind, context: DriverContext, spec: ClusterSpec, reason: str
+    ) -> None:
+        """Act when the operation has failed and was rolled back, if that was asked; idempotent."""
+        _ = operation, context, spec, reason

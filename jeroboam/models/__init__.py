@@ -6,40 +6,61 @@ from jeroboam.models.cluster import (
     ClusterOutputs,
     ClusterSpec,
     ClusterTemplate,
+    Health,
     HealthStatus,
+    Node,
     NodeGroup,
     Status,
 )
 from jeroboam.models.identity import Identity
+from jeroboam.models.kind import OperationKind
 from jeroboam.models.operation import (
     Operation,
-    OperationKind,
     OperationState,
+    Recorded,
     StepNote,
     StepRecord,
     StepState,
     Transition,
 )
-from jeroboam.models.plan import Action, FailurePolicy, HookCall, HookPhase, Plan, PlanStep
+from jeroboam.models.parameters import Parameters
+from jeroboam.models.plan import (
+    Action,
+    BackendCall,
+    FailurePolicy,
+    HookCall,
+    HookPhase,
+    HookSource,
+    Method,
+    Plan,
+    PlanStep,
+)
 
 __all__ = [
     "Action",
+    "BackendCall",
     "Cluster",
     "ClusterOutputs",
     "ClusterSpec",
     "ClusterTemplate",
     "FailurePolicy",
+    "Health",
     "HealthStatus",
     "HookCall",
     "HookPhase",
+    "HookSource",
     "Identity",
+    "Method",
     "Model",
+    "Node",
     "NodeGroup",
     "Operation",
     "OperationKind",
     "OperationState",
+    "Parameters",
     "Plan",
     "PlanStep",
+    "Recorded",
     "Status",
     "StepNote",
     "StepRecord",

@@ -4,12 +4,13 @@ Fields, defaults and status words are those of Magnum's API v1, so that a row ca
 Magnum client without translation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 
 from pydantic import Field
 
+from jeroboam.errors import NotFoundError
 from jeroboam.models.base import Model, new_uuid, utc_now
 
 MASTER = "master"
@@ -91,6 +92,23 @@ class ClusterTemplate(Model):
     updated_at: datetime | None = None
 
 
+class Node(Model):
+    """One machine of a cluster, as the backend reported it last.
+
+    Args:
+        name: Unique in the cluster and the same after a rebuild.
+        id: The backend's id, for example of the Nova server.
+        status: The backend's word for its state, for example Nova's ``ACTIVE``.
+        version: Version of the COE that it was set up with.
+    """
+
+    name: str
+    id: str
+    status: str = "ACTIVE"
+    addresses: tuple[str, ...] = ()
+    version: str | None = None
+
+
 class NodeGroup(Model):
     """Nodes of one kind within a cluster."""
 
@@ -112,12 +130,18 @@ class NodeGroup(Model):
     min_node_count: int = 0
     max_node_count: int | None = None
     node_addresses: tuple[str, ...] = ()
+    nodes: tuple[Node, ...] = ()
     stack_id: str | None = None
     status: Status | None = None
     status_reason: str | None = None
     version: str | None = None
     created_at: datetime = Field(default_factory=utc_now)
     updated_at: datetime | None = None
+
+    @property
+    def built(self) -> bool:
+        """Whether the backend has it; the row of a create that failed is kept to tell why."""
+        return self.status not in {Status.CREATE_IN_PROGRESS, Status.CREATE_FAILED}
 
 
 class Cluster(Model):
@@ -185,6 +209,32 @@ class ClusterSpec(Model):
         groups = [group for group in self.node_groups if group.role != MASTER]
         return tuple(sorted(groups, key=lambda group: not group.is_default))
 
+    def group(self, ident: str) -> NodeGroup:
+        """Return the group with a uuid or name.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        # Names are free: one may be the uuid of another group, which must not hide behind it.
+        named = {group.name: group for group in self.node_groups}
+        found = {**named, **{group.uuid: group for group in self.node_groups}}
+        if ident not in found:
+            raise NotFoundError(f"Node group {ident} could not be found.")
+        return found[ident]
+
+    def nodes(self, names: Sequence[str]) -> tuple[Node, ...]:
+        """Return the nodes with these names, in this order.
+
+        Raises:
+            NotFoundError: One is not there; the message names those that are.
+        """
+        known = {node.name: node for group in self.node_groups for node in group.nodes}
+        missing = [name for name in names if name not in known]
+        if missing:
+            there = ", ".join(known) or "none known"
+            raise NotFoundError(f"No such node: {', '.join(missing)}. The cluster has: {there}.")
+        return tuple(known[name] for name in names)
+
     @property
     def labels(self) -> Mapping[str, str]:
         """The labels in force. The API merges the template's in before the row is written."""
@@ -197,6 +247,8 @@ class ClusterOutputs(Model):
     Args:
         api_address: URL of the COE's API.
         node_addresses: Addresses by node-group uuid.
+        nodes: The machines by node-group uuid; a driver that names none offers no operation on
+            single nodes.
     """
 
     api_address: str | None = None
@@ -204,3 +256,15 @@ class ClusterOutputs(Model):
     container_version: str | None = None
     discovery_url: str | None = None
     node_addresses: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    nodes: Mapping[str, tuple[Node, ...]] = Field(default_factory=dict)
+
+
+class Health(Model):
+    """What a check of a cluster found.
+
+    Args:
+        reasons: By component or node, in words; Magnum's ``health_status_reason``.
+    """
+
+    status: HealthStatus
+    reasons: Mapping[str, str] = Field(default_factory=dict)

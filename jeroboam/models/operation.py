@@ -7,14 +7,10 @@ from enum import StrEnum
 from pydantic import Field
 
 from jeroboam.models.base import Model, new_uuid, utc_now
-from jeroboam.models.cluster import ClusterOutputs, Status
-
-
-class OperationKind(StrEnum):
-    """The lifecycle operations."""
-
-    CREATE = "create"
-    DELETE = "delete"
+from jeroboam.models.cluster import ClusterOutputs, Health, Status
+from jeroboam.models.kind import OperationKind
+from jeroboam.models.parameters import Parameters
+from jeroboam.models.plan import Plan
 
 
 class OperationState(StrEnum):
@@ -48,15 +44,27 @@ class StepState(StrEnum):
     WARNED = "WARNED"
     CANCELLED = "CANCELLED"
 
+    @property
+    def done(self) -> bool:
+        """Whether a retry passes over it."""
+        return self in {self.SUCCEEDED, self.WARNED}
+
 
 class StepRecord(Model):
-    """What happened to one step of the plan."""
+    """What happened to one step of the plan.
+
+    Args:
+        result: What it found or did, in words: a hook's answer, what was left in the cloud.
+        undoes: Whether it is a step of the roll-back.
+    """
 
     name: str
     state: StepState = StepState.PENDING
     started_at: datetime | None = None
     ended_at: datetime | None = None
     error: str | None = None
+    result: str | None = None
+    undoes: bool = False
 
 
 class StepNote(Model):
@@ -76,8 +84,14 @@ class Operation(Model):
     """One requested change of one cluster.
 
     Args:
-        seq: Number of the last transition that was written; a lower one is refused.
-        run_id: The Temporal run, for a link into its UI.
+        rollback: Whether a failure is compensated.
+        plan: The resolved plan; ``None`` until the run has made it.
+        undone: Whether a roll-back has finished, so that a retry begins at the first step.
+        schedule_id: The schedule that asked for it, if no person did.
+        previous_statuses: Statuses by uuid of the cluster and its node groups before, for a
+            request that loses the race.
+        seq: Number of the last transition that was written; a lower one of its run is refused.
+        run_id: The Temporal run that writes the record, for a link into its UI.
         reason: Why it failed or was cancelled, in words for the user.
     """
 
@@ -88,7 +102,12 @@ class Operation(Model):
     project_id: str
     user_id: str
     request_id: str
+    parameters: Parameters = Parameters()
     rollback: bool = False
+    plan: Plan | None = None
+    undone: bool = False
+    schedule_id: str | None = None
+    previous_statuses: Mapping[str, str] = Field(default_factory=dict)
     state: OperationState = OperationState.PENDING
     seq: int = 0
     steps: tuple[StepRecord, ...] = ()
@@ -112,9 +131,19 @@ class Transition(Model):
 
     Args:
         at: Workflow time of the transition.
-        cluster_status: New status of the cluster and its node groups; ``None`` leaves it.
+        steps: The steps that changed since the last transition, and no others: a run's history
+            must not grow with the square of its steps.
+        undone: Whether a roll-back has finished.
+        cluster_status: New status of the cluster; ``None`` leaves it.
+        node_groups: uuids of the groups that get ``node_group_status``; ``None`` means all.
+        node_group_status: New status of those groups; ``None`` leaves it.
         stack_id: Backend id to store; ``None`` leaves it.
+        node_group_stacks: Backend ids of node groups to store, by uuid.
         outputs: Outputs to store; ``None`` leaves them.
+        health: Health to store; ``None`` leaves it.
+        labels: Labels that a hook adds to the cluster's.
+        commit: Make the operation's target the cluster's record: sizes, template, node groups.
+        remove_node_group: uuid of a node group whose row is deleted.
         remove_cluster: Delete the cluster's row, its node groups and secrets. The operation stays.
     """
 
@@ -125,10 +154,31 @@ class Transition(Model):
     state: OperationState
     run_id: str | None = None
     steps: tuple[StepRecord, ...] = ()
+    undone: bool = False
     reason: str | None = None
     cluster_status: Status | None = None
     status_reason: str | None = None
+    node_groups: tuple[str, ...] | None = None
+    node_group_status: Status | None = None
     faults: Mapping[str, str] = Field(default_factory=dict)
     stack_id: str | None = None
+    node_group_stacks: Mapping[str, str] = Field(default_factory=dict)
     outputs: ClusterOutputs | None = None
+    health: Health | None = None
+    labels: Mapping[str, str] = Field(default_factory=dict)
+    commit: bool = False
+    remove_node_group: str | None = None
     remove_cluster: bool = False
+
+
+class Recorded(StrEnum):
+    """What became of a transition.
+
+    ``STALE`` was written before. ``ENDED`` tells a run that its operation ended without it, and
+    ``OTHER_RUN`` that another run works on it: such a run must stop and touch nothing.
+    """
+
+    WRITTEN = "WRITTEN"
+    STALE = "STALE"
+    OTHER_RUN = "OTHER_RUN"
+    ENDED = "ENDED"

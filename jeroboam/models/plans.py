@@ -3,12 +3,26 @@
 from collections.abc import Sequence
 
 from jeroboam.models.base import Model
+from jeroboam.models.changes import describe_changes
 from jeroboam.models.cluster import ClusterSpec
-from jeroboam.models.operation import OperationKind
-from jeroboam.models.plan import Action, FailurePolicy, HookCall, Plan, PlanStep
+from jeroboam.models.kind import OperationKind
+from jeroboam.models.parameters import Parameters
+from jeroboam.models.plan import (
+    Action,
+    FailurePolicy,
+    HookCall,
+    HookSource,
+    Plan,
+    PlanStep,
+)
+from jeroboam.models.step_names import shortened, told_apart
+from jeroboam.models.work import STEPS, Ask, Work, chosen_groups
 
 LONGEST_DEADLINE_MINUTES = 24 * 60
 """The deadline where the user gave none (``create_timeout`` 0), and that of a delete."""
+
+CALL_MINUTES = 60
+"""What one call of the backend gets where the cluster has no ``create_timeout``."""
 
 
 class HookReference(Model):
@@ -19,28 +33,42 @@ class HookReference(Model):
     on_failure: FailurePolicy = FailurePolicy.FAIL
 
 
+class Hooks(Model):
+    """The hooks of one operation by phase, each in the order in which they run."""
+
+    before: tuple[HookReference, ...] = ()
+    after: tuple[HookReference, ...] = ()
+    on_failure: tuple[HookReference, ...] = ()
+
+
 def build_plan(
     kind: OperationKind,
     spec: ClusterSpec,
+    target: ClusterSpec,
+    parameters: Parameters,
     *,
-    before: Sequence[HookReference] = (),
-    after: Sequence[HookReference] = (),
+    hooks: Hooks | None = None,
     rollback: bool = False,
 ) -> Plan:
     """Return the plan of an operation.
 
     Args:
-        before: Hooks that run before the backend is touched, in order.
-        after: Hooks that run when the backend has finished, in order.
-        rollback: Whether what was built is removed again when the operation fails.
+        spec: The cluster as it is recorded.
+        target: The cluster as the operation shall leave it; see ``targets.target_of``.
+        rollback: Whether what was done is undone when the operation fails.
+
+    Raises:
+        InvalidRequestError: It would need too many batches, or means no node.
+        NotFoundError: A node or node group that is named is not there.
     """
-    middle = _CREATE if kind is OperationKind.CREATE else _DELETE
-    last = () if kind is OperationKind.CREATE else (_REVOKE,)
-    steps = (
-        *(_hook_step(kind, hook) for hook in before),
-        *middle,
-        *(_hook_step(kind, hook) for hook in after),
-        *last,
+    chosen = hooks or Hooks()
+    forced = kind is OperationKind.FORCE_DELETE
+    before = _hook_steps(kind, _lenient(chosen.before) if forced else chosen.before)
+    after = _hook_steps(kind, _lenient(chosen.after) if forced else chosen.after)
+    work = STEPS[kind](Ask(kind, spec, target, parameters))
+    steps, on_failure = told_apart(
+        (*before, *work, *after, *(_REVOKE if kind.deletes else ())),
+        _hook_steps(kind, _lenient(chosen.on_failure)),
     )
     return Plan(
         kind=kind,
@@ -49,22 +77,51 @@ def build_plan(
         cloud=spec.cluster.cloud,
         cluster_name=spec.cluster.name,
         project_id=spec.cluster.project_id,
-        deadline_seconds=60 * _deadline_minutes(kind, spec),
+        deadline_seconds=60 * _deadline_minutes(kind, spec, work),
         rollback=rollback,
+        node_groups=touched_groups(kind, spec, parameters),
+        changes=describe_changes(kind, spec, target),
         steps=steps,
+        on_failure=on_failure,
     )
 
 
-def _deadline_minutes(kind: OperationKind, spec: ClusterSpec) -> int:
+def touched_groups(
+    kind: OperationKind, spec: ClusterSpec, parameters: Parameters
+) -> tuple[str, ...] | None:
+    """Return the uuids of the node groups that an operation works on; ``None`` means all."""
+    if kind is OperationKind.CHECK_HEALTH:
+        return ()
+    named = parameters.group.uuid if parameters.group else parameters.node_group
+    if named:
+        return (named,)
+    if parameters.nodes or parameters.node_groups:
+        return tuple(group.uuid for group in chosen_groups(spec, parameters))
+    if kind is OperationKind.CREATE or kind.deletes:
+        return None
+    # A group that failed to be built keeps its row to tell why; nothing else happens to it.
+    built = tuple(group.uuid for group in spec.node_groups if group.built)
+    return None if len(built) == len(spec.node_groups) else built
+
+
+def _deadline_minutes(kind: OperationKind, spec: ClusterSpec, work: Work) -> int:
     if kind is OperationKind.CREATE and spec.cluster.create_timeout:
         return spec.cluster.create_timeout
-    return LONGEST_DEADLINE_MINUTES
+    if kind is OperationKind.CREATE or kind.deletes:
+        return LONGEST_DEADLINE_MINUTES
+    calls = sum(step.action is Action.SUBMIT for step in work)
+    return max(1, calls) * (spec.cluster.create_timeout or CALL_MINUTES)
+
+
+def _hook_steps(kind: OperationKind, hooks: Sequence[HookReference]) -> Work:
+    return tuple(_hook_step(kind, hook) for hook in hooks)
 
 
 def _hook_step(kind: OperationKind, hook: HookReference) -> PlanStep:
-    name = f"hook {hook.call.name}" if hook.call.name else "the driver's hook"
+    driver = hook.call.source is HookSource.DRIVER
+    name = "the driver's hook" if driver else f"hook {shortened(hook.call.name or '')}"
     return PlanStep(
-        name=f"{hook.call.phase.capitalize()} {kind}: {name}",
+        name=f"{hook.call.phase.capitalize()} {kind.words}: {name}",
         action=Action.RUN_HOOK,
         hook=hook.call,
         timeout_seconds=hook.timeout_seconds,
@@ -72,23 +129,21 @@ def _hook_step(kind: OperationKind, hook: HookReference) -> PlanStep:
     )
 
 
-_CREATE = (
-    PlanStep(name="Issue certificates", action=Action.ISSUE_CERTIFICATES),
+def _lenient(hooks: Sequence[HookReference]) -> tuple[HookReference, ...]:
+    """Let hooks warn that would fail: nothing may keep a removal by force from its end."""
+    return tuple(
+        hook.model_copy(update={"on_failure": FailurePolicy.WARN})
+        if hook.on_failure is FailurePolicy.FAIL
+        else hook
+        for hook in hooks
+    )
+
+
+_REVOKE = (
     PlanStep(
-        name="Submit to the backend",
-        action=Action.SUBMIT_CREATE,
-        compensation=(Action.SUBMIT_DELETE, Action.WAIT_DELETED),
+        name="Revoke the cluster's credentials",
+        action=Action.REVOKE_CREDENTIALS,
+        on_failure=FailurePolicy.WARN,
+        timeout_seconds=300,
     ),
-    PlanStep(name="Wait for the backend", action=Action.WAIT_CREATED),
-    PlanStep(name="Read addresses and versions", action=Action.COLLECT_OUTPUTS),
-)
-_DELETE = (
-    PlanStep(name="Submit the removal", action=Action.SUBMIT_DELETE),
-    PlanStep(name="Wait until all is gone", action=Action.WAIT_DELETED),
-)
-_REVOKE = PlanStep(
-    name="Revoke the cluster's credentials",
-    action=Action.REVOKE_CREDENTIALS,
-    on_failure=FailurePolicy.WARN,
-    timeout_seconds=300,
 )

@@ -4,21 +4,40 @@ Callers in any language need only this module. No field may ever hold a secret: 
 readable in workflow history.
 """
 
-from jeroboam.models.base import Model
-from jeroboam.models.cluster import ClusterOutputs
-from jeroboam.models.operation import OperationKind, OperationState
-from jeroboam.models.plan import HookCall
+from collections.abc import Mapping
 
-CREATE_CLUSTER_WORKFLOW = "CreateCluster"
-DELETE_CLUSTER_WORKFLOW = "DeleteCluster"
+from pydantic import Field
+
+from jeroboam.models.base import Model
+from jeroboam.models.cluster import ClusterOutputs, Health
+from jeroboam.models.kind import OperationKind
+from jeroboam.models.operation import OperationState, StepRecord
+from jeroboam.models.plan import BackendCall, HookCall, Plan
+
 RECONCILE_WORKFLOW = "Reconcile"
 SUPERSEDE_UPDATE = "supersede"
+CANCEL_UPDATE = "cancel"
+ANSWER_HOOK_UPDATE = "answer_hook"
 ALREADY_DELETING = "AlreadyDeletingError"
 """Error type of a supersede that is refused because a delete is at work already."""
 
+OPERATION_ENDED = "OperationEndedError"
+"""Error type of a run that found its operation ended: a reset, or a second run by hand."""
+
 WORKFLOW_OF_KIND = {
-    OperationKind.CREATE: CREATE_CLUSTER_WORKFLOW,
-    OperationKind.DELETE: DELETE_CLUSTER_WORKFLOW,
+    OperationKind.CREATE: "CreateCluster",
+    OperationKind.UPDATE: "UpdateCluster",
+    OperationKind.DELETE: "DeleteCluster",
+    OperationKind.FORCE_DELETE: "ForceDeleteCluster",
+    OperationKind.RESIZE: "ResizeCluster",
+    OperationKind.UPGRADE: "UpgradeCluster",
+    OperationKind.REBUILD: "RebuildCluster",
+    OperationKind.SOFT_REBOOT: "SoftRebootCluster",
+    OperationKind.HARD_REBOOT: "HardRebootCluster",
+    OperationKind.CREATE_NODE_GROUP: "CreateNodeGroup",
+    OperationKind.UPDATE_NODE_GROUP: "UpdateNodeGroup",
+    OperationKind.DELETE_NODE_GROUP: "DeleteNodeGroup",
+    OperationKind.CHECK_HEALTH: "CheckHealth",
 }
 
 
@@ -32,14 +51,35 @@ class OperationRequest(Model):
 
     Args:
         request_id: The API request that asked for it, for the logs of the whole chain.
-        rollback: Whether a failure is compensated.
+        seq: Number of the last transition that an earlier run has written.
     """
 
     operation_id: str
     cluster_id: str
     kind: OperationKind
     request_id: str
-    rollback: bool = False
+    seq: int = 0
+
+
+class LoadedPlan(Model):
+    """The first step's result: the plan, and how far an earlier run came with it.
+
+    Args:
+        steps: What is recorded of the plan's steps; those that are done are passed over.
+    """
+
+    plan: Plan
+    steps: tuple[StepRecord, ...] = ()
+
+
+class CancelRequest(Model):
+    """The input of the update ``cancel``.
+
+    Args:
+        reason: For the record: who asked, and why.
+    """
+
+    reason: str
 
 
 class StepInput(Model):
@@ -47,9 +87,10 @@ class StepInput(Model):
 
     Args:
         step: The step's name in the plan; with the two ids it makes the idempotency key.
-        intent: What the backend is doing for this step; a compensation of a create deletes.
+        kind: What the operation is.
         minutes_left: What is left of the operation's deadline, at least 1.
         resubmissions: How often an interrupted backend operation may be submitted again.
+        failure: Why the operation failed, for hooks that run then.
     """
 
     operation_id: str
@@ -57,11 +98,13 @@ class StepInput(Model):
     cluster_name: str
     request_id: str
     step: str
-    intent: OperationKind
+    kind: OperationKind
     driver: str
+    call: BackendCall | None = None
     hook: HookCall | None = None
     minutes_left: int = 1
     resubmissions: int = 5
+    failure: str | None = None
 
     @property
     def required_hook(self) -> HookCall:
@@ -71,16 +114,54 @@ class StepInput(Model):
         return self.hook
 
     @property
+    def required_call(self) -> BackendCall:
+        """The backend call of a step that makes one, or waits for it."""
+        if self.call is None:
+            raise ValueError(f"Step '{self.step}' asks nothing of the backend.")
+        return self.call
+
+    @property
     def idempotency_key(self) -> str:
-        """The same on every retry, whatever run it happens in."""
-        return f"{self.cluster_id}:{self.operation_id}:{self.step}"
+        """The same on every retry, whatever run it happens in.
+
+        A wait has the key of the step that submitted what it waits for.
+        """
+        step = self.call.submitted_by if self.call else self.step
+        return f"{self.cluster_id}:{self.operation_id}:{step}"
+
+
+class HookAnswer(Model):
+    """What a hook says when it answers later; the input of the update ``answer_hook``.
+
+    Args:
+        step: The hook's step in the plan.
+        ok: Whether the operation may go on.
+        message: Why not, or a remark for the record.
+        labels: Labels that it adds to the cluster.
+    """
+
+    step: str
+    ok: bool
+    message: str = ""
+    labels: Mapping[str, str] = Field(default_factory=dict)
 
 
 class StepResult(Model):
-    """What a step found out that the record should keep."""
+    """What a step found out that the record should keep.
 
-    stack_id: str | None = None
+    Args:
+        backend_id: The id of what was submitted; of the cluster, or of the call's node group.
+        message: In words, for the step's record.
+        labels: Labels that a hook adds to the cluster.
+        later: The hook answers by the update ``answer_hook``.
+    """
+
+    backend_id: str | None = None
     outputs: ClusterOutputs | None = None
+    health: Health | None = None
+    message: str | None = None
+    labels: Mapping[str, str] = Field(default_factory=dict)
+    later: bool = False
 
 
 class OperationResult(Model):

@@ -8,7 +8,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, QuotaExceededError
-from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, NodeGroup, Operation
+from jeroboam.models import Cluster, ClusterSpec, NodeGroup, Operation
+from jeroboam.store import targets
 from jeroboam.store.database import Database, lock
 from jeroboam.store.query import (
     Page,
@@ -20,7 +21,7 @@ from jeroboam.store.query import (
     model_of,
     values_of,
 )
-from jeroboam.store.tables import ClusterRow, NodeGroupRow, OperationRow, TemplateRow
+from jeroboam.store.tables import ClusterRow, NodeGroupRow, OperationRow
 
 # The repository has a method called ``list``, which hides the type within its class.
 NodeGroups: TypeAlias = list[NodeGroup]
@@ -80,7 +81,15 @@ class ClusterRepository:
         Raises:
             NotFoundError: There is no such cluster.
         """
-        return await self._database.read(_spec, uuid)
+        return await self._database.read(targets.spec, uuid)
+
+    async def spec_and_target(self, operation: Operation) -> tuple[ClusterSpec, ClusterSpec]:
+        """Return an operation's cluster as it is recorded and as the operation shall leave it.
+
+        Raises:
+            NotFoundError: The cluster, or a template or node group that is named, does not exist.
+        """
+        return await self._database.read(targets.spec_and_target, operation)
 
     async def node_groups(self, cluster_ids: Sequence[str]) -> Mapping[str, tuple[NodeGroup, ...]]:
         """Return the node groups of several clusters at once, in the order of their making."""
@@ -145,20 +154,6 @@ async def _insert(connection: AsyncConnection, spec: ClusterSpec, operation: Ope
         groups = [values_of(group) for group in spec.node_groups]
         await connection.execute(insert(NodeGroupRow), groups)
     await connection.execute(insert(OperationRow).values(**values_of(operation)))
-
-
-async def _spec(connection: AsyncConnection, uuid: str) -> ClusterSpec:
-    statement = (
-        select(ClusterRow, TemplateRow)
-        .join(TemplateRow, TemplateRow.uuid == ClusterRow.cluster_template_id)
-        .where(ClusterRow.uuid == uuid)
-    )
-    row = await fetch_one(connection, statement, _NOUN, uuid)
-    return ClusterSpec(
-        cluster=model_of(Cluster, ClusterRow, row),
-        template=model_of(ClusterTemplate, TemplateRow, row),
-        node_groups=tuple(await _groups_of(connection, [uuid])),
-    )
 
 
 async def _groups_of(

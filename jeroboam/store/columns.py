@@ -1,18 +1,16 @@
 """Column types that behave alike on SQLite and PostgreSQL, and text that both accept."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter
 from sqlalchemy import JSON, DateTime, Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
-from jeroboam.models import StepRecord
-
 MAX_TEXT = 16_000
 
-_STEPS = TypeAdapter(tuple[StepRecord, ...])
+_adapter = lru_cache(TypeAdapter)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -33,21 +31,33 @@ class UtcDateTime(TypeDecorator[datetime]):
         return self.process_bind_param(value, dialect)
 
 
-class Steps(TypeDecorator[Sequence[StepRecord]]):
-    """The steps of an operation, as one JSON document."""
+class Document(TypeDecorator[Any]):
+    """A value of a pydantic type, as one JSON document.
+
+    Args:
+        of: The type, for example ``Plan | None``.
+    """
 
     impl = JSON
     cache_ok = True
 
+    def __init__(self, of: Any) -> None:
+        super().__init__(none_as_null=True)
+        self.of = of
+
+    @property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return _adapter(self.of)
+
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         """Return ``value`` as plain JSON."""
         del dialect
-        return _STEPS.dump_python(_STEPS.validate_python(value), mode="json")
+        return self._adapter.dump_python(self._adapter.validate_python(value), mode="json")
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        """Return the records of the stored JSON."""
+        """Return the value of the stored JSON."""
         del dialect
-        return _STEPS.validate_python(value)
+        return self._adapter.validate_python(value)
 
 
 class Prose(TypeDecorator[str]):

@@ -1,14 +1,26 @@
 """Operations: accepted by the API, written by their runs, repaired by the reconciler."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import insert, select, true, update
+from sqlalchemy import ColumnElement, and_, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 
-from jeroboam.errors import NotFoundError
-from jeroboam.models import Operation, OperationState, StepNote, Transition, utc_now
-from jeroboam.store import transitions
+from jeroboam.errors import ConflictError, NotFoundError
+from jeroboam.models import (
+    Operation,
+    OperationKind,
+    OperationState,
+    Plan,
+    Recorded,
+    StepNote,
+    StepRecord,
+    Transition,
+    utc_now,
+)
+from jeroboam.store import acceptance, transitions
 from jeroboam.store.database import Database, upsert
 from jeroboam.store.query import (
     Page,
@@ -26,8 +38,23 @@ from jeroboam.store.tables import OperationRow, StepNoteRow
 Operations: TypeAlias = list[Operation]
 StepNotes: TypeAlias = list[StepNote]
 
+
+@dataclass(frozen=True)
+class OperationFilter:
+    """Which operations a list shall hold; empty means any.
+
+    Args:
+        since: Only those that were made then or later.
+    """
+
+    cluster_id: str | None = None
+    kinds: tuple[OperationKind, ...] = ()
+    states: tuple[OperationState, ...] = ()
+    schedule_id: str | None = None
+    since: datetime | None = None
+
+
 _NOUN = "Operation"
-_ACTIVE = [state for state in OperationState if state.active]
 
 
 class OperationRepository:
@@ -54,26 +81,27 @@ class OperationRepository:
         row = await self._database.read(fetch_one, statement, _NOUN, uuid)
         return model_of(Operation, OperationRow, row)
 
-    async def list(self, scope: Scope, page: Page, cluster_id: str | None = None) -> Operations:
-        """Return one page of the operations that the caller may see, of one cluster if given."""
-        visible = (
-            true() if scope.project_id is None else OperationRow.project_id == scope.project_id
+    async def list(
+        self, scope: Scope, page: Page, wanted: OperationFilter | None = None
+    ) -> Operations:
+        """Return one page of the operations that the caller may see and wants."""
+        visible = and_(
+            true() if scope.project_id is None else OperationRow.project_id == scope.project_id,
+            *_conditions(wanted or OperationFilter()),
         )
-        if cluster_id is not None:
-            visible &= OperationRow.cluster_id == cluster_id
         rows = await self._database.read(fetch_page, OperationRow, visible, page, _NOUN)
         return [model_of(Operation, OperationRow, row) for row in rows]
 
     async def active(self, cluster_id: str) -> Operations:
         """Return the cluster's operations that have not ended, newest first."""
         return await self._select(
-            OperationRow.cluster_id == cluster_id, OperationRow.state.in_(_ACTIVE)
+            OperationRow.cluster_id == cluster_id, OperationRow.state.in_(acceptance.ACTIVE)
         )
 
     async def unfinished(self, older_than: datetime) -> Operations:
         """Return all clusters' operations made before ``older_than`` that have not ended."""
         return await self._select(
-            OperationRow.created_at < older_than, OperationRow.state.in_(_ACTIVE)
+            OperationRow.created_at < older_than, OperationRow.state.in_(acceptance.ACTIVE)
         )
 
     async def _select(self, *conditions: Any) -> Operations:
@@ -81,14 +109,54 @@ class OperationRepository:
         rows = await self._database.read(fetch_all, statement)
         return [model_of(Operation, OperationRow, row) for row in rows]
 
+    async def accept(self, operation: Operation) -> None:
+        """Store a new operation, give it the cluster, and show that the cluster is at work.
+
+        All or nothing; one that is stored already is left alone.
+
+        Raises:
+            OperationInProgressError: Another operation has the cluster.
+            ConflictError: The cluster's status, or the name of a new node group, forbids it.
+            NotFoundError: The cluster, or a node group that is named, does not exist.
+        """
+        try:
+            await self._database.write(acceptance.accept, operation)
+        except IntegrityError as error:
+            group = operation.parameters.group
+            name = f" named {group.name}" if group else ""
+            raise ConflictError(f"A node group{name} already exists in this cluster.") from error
+
+    async def reopen(self, uuid: str) -> Operation:
+        """Make an operation that failed or was cancelled pending again; return it.
+
+        Raises:
+            NotFoundError: There is no such operation, or its cluster is gone.
+            ConflictError: It cannot be taken up again; the message says why.
+            OperationInProgressError: Another operation has the cluster.
+        """
+        return await self._database.write(acceptance.reopen, uuid, utc_now())
+
     async def reject(self, uuid: str, reason: str) -> None:
-        """End an operation that never ran. One that has begun is left alone."""
+        """End an operation that never ran, and put back what it had announced.
+
+        One that has begun is left alone.
+        """
+        await self._database.write(acceptance.reject, uuid, reason, utc_now())
+
+    async def keep_plan(self, uuid: str, plan: Plan) -> Operation:
+        """Store the plan of an operation, unless it has one; return the operation.
+
+        Raises:
+            NotFoundError: There is no such operation.
+        """
+        steps = tuple(StepRecord(name=step.name) for step in plan.steps)
         statement = (
             update(OperationRow)
-            .where(OperationRow.uuid == uuid, OperationRow.state == OperationState.PENDING)
-            .values(state=OperationState.REJECTED, reason=reason, ended_at=utc_now())
+            .where(OperationRow.uuid == uuid, OperationRow.plan.is_(None))
+            .values(plan=plan, steps=steps)
         )
         await self._database.write(execute, statement)
+        return await self.get(uuid)
 
     async def abandon(self, uuid: str, reason: str) -> None:
         """End an operation whose run was ended from outside, and the cluster's wait for it.
@@ -97,16 +165,17 @@ class OperationRepository:
         """
         await self._database.write(transitions.abandon, uuid, reason, utc_now())
 
-    async def apply(self, transition: Transition) -> bool:
+    async def apply(self, transition: Transition, *, takes_over: bool = False) -> Recorded:
         """Write one transition of an operation and what it means for the cluster.
 
-        Returns:
-            Whether it was written; ``False`` means that it, or a later one, was written before.
+        Args:
+            takes_over: Whether Temporal says that the run which writes is the one at work,
+                although another one has written the record so far.
 
         Raises:
             NotFoundError: There is no such operation.
         """
-        return await self._database.write(transitions.apply, transition)
+        return await self._database.write(transitions.apply, transition, takes_over=takes_over)
 
     async def note(self, note: StepNote) -> None:
         """Keep the latest remark of a step.
@@ -138,3 +207,16 @@ class OperationRepository:
         )
         rows = await self._database.read(fetch_all, statement)
         return [model_of(StepNote, StepNoteRow, row) for row in rows]
+
+
+def _conditions(wanted: OperationFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.cluster_id is not None:
+        yield OperationRow.cluster_id == wanted.cluster_id
+    if wanted.kinds:
+        yield OperationRow.kind.in_(wanted.kinds)
+    if wanted.states:
+        yield OperationRow.state.in_(wanted.states)
+    if wanted.schedule_id is not None:
+        yield OperationRow.schedule_id == wanted.schedule_id
+    if wanted.since is not None:
+        yield OperationRow.created_at >= wanted.since

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import AmbiguousNameError, InvalidRequestError, NotFoundError
 from jeroboam.models import Model
-from jeroboam.store.columns import Steps
+from jeroboam.store.columns import Document
 from jeroboam.store.tables import Base
 
 Row: TypeAlias = Mapping[Any, Any]
@@ -140,7 +140,7 @@ def _sorting(table: Any, page: Page) -> tuple[Any, bool]:
     if page.sort_dir not in {"asc", "desc"}:
         raise InvalidRequestError(f"Sort direction '{page.sort_dir}': use 'asc' or 'desc'.")
     column = table.__table__.c.get(page.sort_key)
-    if column is None or isinstance(column.type, (JSON, Steps)):
+    if column is None or isinstance(column.type, (JSON, Document)):
         raise InvalidRequestError(f"The sort key value '{page.sort_key}' is invalid for sorting.")
     return column, page.sort_dir == "desc"
 

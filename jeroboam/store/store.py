@@ -6,8 +6,11 @@ from jeroboam.store import migrate as migrations
 from jeroboam.store.cipher import Cipher
 from jeroboam.store.clusters import ClusterRepository
 from jeroboam.store.database import Database
+from jeroboam.store.maintenance import MaintenanceRepository
 from jeroboam.store.operations import OperationRepository
 from jeroboam.store.query import scalar
+from jeroboam.store.schedule_runs import ScheduleRunRepository
+from jeroboam.store.schedules import ScheduleRepository
 from jeroboam.store.secrets import SecretRepository
 from jeroboam.store.services import ServiceRepository
 from jeroboam.store.templates import TemplateRepository
@@ -28,6 +31,9 @@ class Store:
         self.operations = OperationRepository(database)
         self.services = ServiceRepository(database)
         self.secrets = SecretRepository(database, cipher)
+        self.schedules = ScheduleRepository(database)
+        self.schedule_runs = ScheduleRunRepository(database)
+        self.maintenance = MaintenanceRepository(database)
 
     @classmethod
     async def open(

@@ -11,8 +11,9 @@ from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, MetaDat
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import Integer
 
-from jeroboam.models import StepRecord
-from jeroboam.store.columns import Prose, Steps, UtcDateTime
+from jeroboam.models import Parameters, Plan, StepRecord
+from jeroboam.models.schedule import Selector
+from jeroboam.store.columns import Document, Prose, UtcDateTime
 
 _IDENTITY = BigInteger().with_variant(Integer, "sqlite")
 _UUID = String(36)
@@ -154,6 +155,7 @@ class NodeGroupRow(Base):
     min_node_count: Mapped[int]
     max_node_count: Mapped[int | None]
     node_addresses: Mapped[list[Any]]
+    nodes: Mapped[list[Any]]
     stack_id: Mapped[str | None]
     status: Mapped[str | None] = mapped_column(_WORD)
     status_reason: Mapped[str | None] = mapped_column(Prose)
@@ -180,10 +182,15 @@ class OperationRow(Base):
     project_id: Mapped[str] = mapped_column(_NAME, index=True)
     user_id: Mapped[str] = mapped_column(_NAME)
     request_id: Mapped[str]
+    parameters: Mapped[Parameters] = mapped_column(Document(Parameters))
     rollback: Mapped[bool]
+    plan: Mapped[Plan | None] = mapped_column(Document(Plan | None))
+    undone: Mapped[bool]
+    schedule_id: Mapped[str | None] = mapped_column(_UUID, index=True)
+    previous_statuses: Mapped[dict[str, Any]]
     state: Mapped[str] = mapped_column(_WORD)
     seq: Mapped[int]
-    steps: Mapped[tuple[StepRecord, ...]] = mapped_column(Steps)
+    steps: Mapped[tuple[StepRecord, ...]] = mapped_column(Document(tuple[StepRecord, ...]))
     reason: Mapped[str | None] = mapped_column(Prose)
     run_id: Mapped[str | None]
     created_at: Mapped[datetime]
@@ -233,3 +240,84 @@ class ClusterSecretRow(Base):
     cluster_id: Mapped[str] = mapped_column(_UUID, ForeignKey("clusters.uuid"), primary_key=True)
     envelope: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[datetime]
+
+
+class ScheduleRow(Base):
+    """A ``Schedule``."""
+
+    __tablename__ = "schedules"
+    __table_args__ = (
+        Index("uq_schedules_project_id_name", "project_id", "name", unique=True),
+        *_NEVER_REUSE_IDS,
+    )
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    uuid: Mapped[str] = mapped_column(_UUID, unique=True)
+    name: Mapped[str] = mapped_column(_NAME, index=True)
+    project_id: Mapped[str] = mapped_column(_NAME)
+    user_id: Mapped[str] = mapped_column(_NAME)
+    kind: Mapped[str] = mapped_column(_WORD)
+    parameters: Mapped[Parameters] = mapped_column(Document(Parameters))
+    cluster_id: Mapped[str | None] = mapped_column(_UUID)
+    selector: Mapped[Selector | None] = mapped_column(Document(Selector | None))
+    cron: Mapped[str | None]
+    calendar: Mapped[dict[str, str] | None] = mapped_column(Document(dict[str, str] | None))
+    time_zone: Mapped[str]
+    jitter_seconds: Mapped[int]
+    start_at: Mapped[datetime | None]
+    end_at: Mapped[datetime | None]
+    overlap: Mapped[str] = mapped_column(_WORD)
+    catchup_minutes: Mapped[int]
+    max_parallel: Mapped[int]
+    when_busy: Mapped[str] = mapped_column(_WORD)
+    wait_minutes: Mapped[int]
+    paused: Mapped[bool]
+    note: Mapped[str | None]
+    revision: Mapped[int]
+    synced_revision: Mapped[int]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]
+
+
+class ScheduleRunRow(Base):
+    """A ``ScheduleRun``. It outlives its cluster and its schedule, hence no foreign key."""
+
+    __tablename__ = "schedule_runs"
+    __table_args__ = (
+        Index("ix_schedule_runs_schedule_id_id", "schedule_id", "id"),
+        Index("ix_schedule_runs_ended_at_updated_at", "ended_at", "updated_at"),
+        *_NEVER_REUSE_IDS,
+    )
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    uuid: Mapped[str] = mapped_column(_UUID, unique=True)
+    schedule_id: Mapped[str] = mapped_column(_UUID)
+    workflow_id: Mapped[str]
+    scheduled_at: Mapped[datetime]
+    cluster_id: Mapped[str | None] = mapped_column(_UUID)
+    cluster_name: Mapped[str | None] = mapped_column(_NAME)
+    operation_id: Mapped[str | None] = mapped_column(_UUID)
+    state: Mapped[str] = mapped_column(_WORD)
+    reason: Mapped[str | None] = mapped_column(Prose)
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
+class MaintenanceWindowRow(Base):
+    """A cluster's ``MaintenanceWindow``; it goes with the cluster."""
+
+    __tablename__ = "maintenance_windows"
+    __table_args__ = ()
+
+    cluster_id: Mapped[str] = mapped_column(
+        _UUID, ForeignKey("clusters.uuid", ondelete="CASCADE"), primary_key=True
+    )
+    days: Mapped[tuple[str, ...]] = mapped_column(Document(tuple[str, ...]))
+    start: Mapped[str | None]
+    cron: Mapped[str | None]
+    duration_minutes: Mapped[int]
+    time_zone: Mapped[str]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime | None]

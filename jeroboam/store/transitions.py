@@ -1,8 +1,9 @@
 """How a transition changes the rows: the guards that make late and repeated writes harmless.
 
-Two guards work together. Within an operation ``seq`` only grows. Between operations the cluster's
-``operation_id`` names the one that may write the row: an operation takes the row with its first
-transition and loses it to the next operation that does so.
+Three guards work together. Within a run of an operation ``seq`` only grows. Between runs of an
+operation Temporal decides which one is at work; the other ones stop. Between operations the
+cluster's ``operation_id`` names the one that may write the row: an operation takes the row when it
+is accepted or with its first transition, and loses it to the next operation that does so.
 """
 
 from collections.abc import Mapping
@@ -17,11 +18,13 @@ from jeroboam.models import (
     ClusterOutputs,
     Operation,
     OperationState,
+    Recorded,
     Status,
     StepRecord,
     StepState,
     Transition,
 )
+from jeroboam.store import targets
 from jeroboam.store.columns import clip
 from jeroboam.store.query import model_of
 from jeroboam.store.tables import ClusterRow, ClusterSecretRow, NodeGroupRow, OperationRow
@@ -29,22 +32,46 @@ from jeroboam.store.tables import ClusterRow, ClusterSecretRow, NodeGroupRow, Op
 _STARTED = frozenset({OperationState.RUNNING, OperationState.COMPENSATING})
 
 
-async def apply(connection: AsyncConnection, transition: Transition) -> bool:
-    """Write ``transition`` unless it, or a later one of the operation, was written before."""
+async def apply(
+    connection: AsyncConnection, transition: Transition, *, takes_over: bool = False
+) -> Recorded:
+    """Write ``transition``, unless it was written before or its run has no say any more.
+
+    Args:
+        takes_over: Whether Temporal says that the run which writes is the one at work, although
+            the record was written by another one: the run was reset.
+    """
     row = await _locked(connection, transition.operation_id)
     if row is None:
         raise NotFoundError(f"Operation {transition.operation_id} could not be found.")
-    if transition.seq <= row["seq"]:
-        return False
+    same_run = row["run_id"] in {None, transition.run_id}
+    if not same_run and not takes_over:
+        return Recorded.OTHER_RUN
+    if same_run and transition.seq <= row["seq"]:
+        return Recorded.STALE
+    if not OperationState(row["state"]).active:
+        return Recorded.ENDED
     await _write_operation(connection, row, transition)
     if _says_nothing_of_the_cluster(row, transition):
-        return True
+        return Recorded.WRITTEN
     if await _may_write_cluster(connection, row):
-        if transition.remove_cluster:
-            await _remove_cluster(connection, row["cluster_id"])
-        else:
-            await _write_cluster(connection, row["cluster_id"], transition)
-    return True
+        await _write_rows(connection, row, transition)
+    return Recorded.WRITTEN
+
+
+async def _write_rows(
+    connection: AsyncConnection, row: Mapping[Any, Any], transition: Transition
+) -> None:
+    if transition.remove_cluster:
+        await _remove_cluster(connection, row["cluster_id"])
+        return
+    if transition.commit:
+        await targets.commit(connection, model_of(Operation, OperationRow, row), transition.at)
+    await _write_cluster(connection, row["cluster_id"], transition)
+    if transition.remove_node_group:
+        await connection.execute(
+            delete(NodeGroupRow).where(NodeGroupRow.uuid == transition.remove_node_group)
+        )
 
 
 async def abandon(connection: AsyncConnection, uuid: str, reason: str, at: datetime) -> None:
@@ -77,7 +104,8 @@ async def _write_operation(
     values: dict[str, Any] = {
         "seq": transition.seq,
         "state": transition.state,
-        "steps": transition.steps,
+        "steps": _merged(row["steps"], transition.steps),
+        "undone": transition.undone,
         "reason": transition.reason,
         "ended_at": None if transition.state.active else transition.at,
     }
@@ -90,13 +118,29 @@ async def _write_operation(
     )
 
 
+def _merged(
+    known: tuple[StepRecord, ...], changed: tuple[StepRecord, ...]
+) -> tuple[StepRecord, ...]:
+    """Return all steps: a transition carries those that changed, and new ones at the end."""
+    steps = {step.name: step for step in known}
+    return tuple((steps | {step.name: step for step in changed}).values())
+
+
 def _says_nothing_of_the_cluster(row: Mapping[Any, Any], transition: Transition) -> bool:
     """Whether only the record goes on; a first transition always takes the cluster's row over."""
-    return row["seq"] > 0 and not (
-        transition.cluster_status
-        or transition.stack_id
-        or transition.outputs
-        or transition.remove_cluster
+    return row["seq"] > 0 and not any(
+        (
+            transition.cluster_status,
+            transition.node_group_status,
+            transition.stack_id,
+            transition.node_group_stacks,
+            transition.outputs,
+            transition.health,
+            transition.labels,
+            transition.commit,
+            transition.remove_node_group,
+            transition.remove_cluster,
+        )
     )
 
 
@@ -143,20 +187,59 @@ async def _is_late(
 async def _write_cluster(
     connection: AsyncConnection, cluster_id: str, transition: Transition
 ) -> None:
+    of_cluster = ClusterRow.uuid == cluster_id
     values: dict[str, Any] = {"updated_at": transition.at}
     if transition.stack_id is not None:
         values["stack_id"] = transition.stack_id
     if transition.cluster_status is not None:
+        faults = transition.faults if transition.cluster_status.failed else {}
         values["status"] = transition.cluster_status
         values["status_reason"] = transition.status_reason
-    await _update(connection, NodeGroupRow, NodeGroupRow.cluster_id == cluster_id, values)
-    if transition.cluster_status is not None:
-        faults = transition.faults if transition.cluster_status.failed else {}
         values["faults"] = {clip(name): clip(fault) for name, fault in faults.items()}
+    if transition.health is not None:
+        values["health_status"] = transition.health.status
+        values["health_status_reason"] = dict(transition.health.reasons)
+    if transition.labels:
+        values["labels"] = await _with_labels(connection, cluster_id, transition.labels)
     if transition.outputs is not None:
         values |= _output_values(transition.outputs)
-        await _write_addresses(connection, cluster_id, transition.outputs)
-    await _update(connection, ClusterRow, ClusterRow.uuid == cluster_id, values)
+    await _write_groups(connection, cluster_id, transition)
+    await _update(connection, ClusterRow, of_cluster, values)
+
+
+async def _write_groups(
+    connection: AsyncConnection, cluster_id: str, transition: Transition
+) -> None:
+    of_cluster = NodeGroupRow.cluster_id == cluster_id
+    if transition.node_group_status is not None:
+        values: dict[str, Any] = {
+            "status": transition.node_group_status,
+            "status_reason": transition.status_reason,
+            "updated_at": transition.at,
+        }
+        meant = of_cluster
+        if transition.node_groups is not None:
+            meant &= NodeGroupRow.uuid.in_(transition.node_groups)
+        else:
+            # What was never built is not what the others are.
+            meant &= NodeGroupRow.is_default | (NodeGroupRow.status != Status.CREATE_FAILED)
+        await _update(connection, NodeGroupRow, meant, values)
+    if transition.stack_id is not None:
+        default = of_cluster & NodeGroupRow.is_default
+        await _update(connection, NodeGroupRow, default, {"stack_id": transition.stack_id})
+    for uuid, stack_id in transition.node_group_stacks.items():
+        one = of_cluster & (NodeGroupRow.uuid == uuid)
+        await _update(connection, NodeGroupRow, one, {"stack_id": stack_id})
+    if transition.outputs is not None:
+        await _write_nodes(connection, cluster_id, transition.outputs)
+
+
+async def _with_labels(
+    connection: AsyncConnection, cluster_id: str, added: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the cluster's labels with those that a hook adds; what is set stays as it is."""
+    statement = select(ClusterRow.labels).where(ClusterRow.uuid == cluster_id)
+    return {**added, **(await connection.scalar(statement) or {})}
 
 
 def _output_values(outputs: ClusterOutputs) -> dict[str, Any]:
@@ -171,12 +254,15 @@ def _output_values(outputs: ClusterOutputs) -> dict[str, Any]:
     return values
 
 
-async def _write_addresses(
+async def _write_nodes(
     connection: AsyncConnection, cluster_id: str, outputs: ClusterOutputs
 ) -> None:
-    for uuid, addresses in outputs.node_addresses.items():
+    for uuid in outputs.node_addresses.keys() | outputs.nodes.keys():
         condition = (NodeGroupRow.cluster_id == cluster_id) & (NodeGroupRow.uuid == uuid)
-        await _update(connection, NodeGroupRow, condition, {"node_addresses": list(addresses)})
+        values: dict[str, Any] = {"node_addresses": list(outputs.node_addresses.get(uuid, ()))}
+        if uuid in outputs.nodes:
+            values["nodes"] = [node.model_dump() for node in outputs.nodes[uuid]]
+        await _update(connection, NodeGroupRow, condition, values)
 
 
 async def _remove_cluster(connection: AsyncConnection, cluster_id: str) -> None:
@@ -196,15 +282,15 @@ async def _fail_cluster(
         .where(ClusterRow.uuid == operation.cluster_id, ClusterRow.operation_id == operation.uuid)
         .with_for_update()
     )
-    found = await connection.scalar(statement)
-    if found is None or not Status(found).in_progress:
+    if await connection.scalar(statement) is None:
         return
-    failed = Status(found.replace("_IN_PROGRESS", "_FAILED"))
-    values = {"status": failed, "status_reason": reason, "updated_at": at}
     of_cluster = NodeGroupRow.cluster_id == operation.cluster_id
-    in_progress = NodeGroupRow.status == found
-    await _update(connection, NodeGroupRow, of_cluster & in_progress, values)
-    await _update(connection, ClusterRow, ClusterRow.uuid == operation.cluster_id, values)
+    for word in (status for status in Status if status.in_progress):
+        failed = Status(word.replace("_IN_PROGRESS", "_FAILED"))
+        values = {"status": failed, "status_reason": reason, "updated_at": at}
+        await _update(connection, NodeGroupRow, of_cluster & (NodeGroupRow.status == word), values)
+        one = (ClusterRow.uuid == operation.cluster_id) & (ClusterRow.status == word)
+        await _update(connection, ClusterRow, one, values)
 
 
 async def _update(

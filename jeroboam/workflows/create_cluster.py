@@ -4,14 +4,14 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from jeroboam.models import OperationKind
-    from jeroboam.models.wire import CREATE_CLUSTER_WORKFLOW, OperationRequest, OperationResult
+    from jeroboam.models.wire import WORKFLOW_OF_KIND, OperationRequest, OperationResult
 
 from jeroboam.workflows.operation import OperationWorkflow
 
 
-@workflow.defn(name=CREATE_CLUSTER_WORKFLOW)
+@workflow.defn(name=WORKFLOW_OF_KIND[OperationKind.CREATE])
 class CreateClusterWorkflow(OperationWorkflow):
-    """Creates a cluster: the plan says how, the skeleton does it."""
+    """Create a cluster."""
 
     kind = OperationKind.CREATE
 

@@ -4,14 +4,14 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from jeroboam.models import OperationKind
-    from jeroboam.models.wire import DELETE_CLUSTER_WORKFLOW, OperationRequest, OperationResult
+    from jeroboam.models.wire import WORKFLOW_OF_KIND, OperationRequest, OperationResult
 
 from jeroboam.workflows.operation import OperationWorkflow
 
 
-@workflow.defn(name=DELETE_CLUSTER_WORKFLOW)
+@workflow.defn(name=WORKFLOW_OF_KIND[OperationKind.DELETE])
 class DeleteClusterWorkflow(OperationWorkflow):
-    """Deletes a cluster: the plan says how, the skeleton does it."""
+    """Delete a cluster."""
 
     kind = OperationKind.DELETE
 

@@ -45,7 +45,7 @@ def describe(error: ActivityError, plan: Plan | None, step: str | None) -> Failu
 
 def _timed_out(cause: TimeoutError, plan: Plan | None, step: str | None) -> Failure:
     minutes = plan.deadline_seconds // 60 if plan else 0
-    allowed = f" The {plan.kind} had {minutes} minutes in all." if plan else ""
+    allowed = f" The {plan.kind.words} had {minutes} minutes in all." if plan else ""
     last = cause.cause
     because = f" Last error: {last.message}" if isinstance(last, ApplicationError) else ""
     return Failure(reason=f"'{step or 'Plan'}' did not end in time.{allowed}{because}")

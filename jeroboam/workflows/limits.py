@@ -4,8 +4,6 @@ from datetime import timedelta
 
 from temporalio.common import RetryPolicy
 
-from jeroboam.models import Action
-
 RECORD_ATTEMPT = timedelta(seconds=20)
 """One write of the operation's record. Retried for ever: without it nobody sees the outcome."""
 
@@ -31,5 +29,5 @@ RETRY = RetryPolicy(
 )
 """Bounded by time, never by a count: a step may outwait any outage within its deadline."""
 
-WAITING = frozenset({Action.WAIT_CREATED, Action.WAIT_DELETED})
-"""The actions that run on the poll queue and send heartbeats."""
+HOOK_SECONDS = 300
+"""What a hook gets whose plan names no time-out."""

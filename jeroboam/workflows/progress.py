@@ -1,35 +1,28 @@
 """The record of a run: how it stands, as transitions for the store and as text for operators."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from jeroboam.models import (
-        OperationKind,
+        ClusterOutputs,
+        Health,
+        Method,
         OperationState,
         Plan,
+        PlanStep,
         Status,
         StepRecord,
         StepState,
         Transition,
     )
-    from jeroboam.models.wire import OperationRequest, StepResult
+    from jeroboam.models.lifecycle import TRAITS, Ending, Words, status_after
+    from jeroboam.models.wire import LoadedPlan, OperationRequest, StepResult
 
 from jeroboam.workflows.failure import Failure
-
-_STATUS = {
-    OperationKind.CREATE: (
-        Status.CREATE_IN_PROGRESS,
-        Status.CREATE_COMPLETE,
-        Status.CREATE_FAILED,
-    ),
-    OperationKind.DELETE: (
-        Status.DELETE_IN_PROGRESS,
-        Status.DELETE_COMPLETE,
-        Status.DELETE_FAILED,
-    ),
-}
 
 _MARK = {
     StepState.PENDING: "&nbsp;",
@@ -41,41 +34,59 @@ _MARK = {
 }
 
 
+@dataclass
+class _Found:
+    """What steps found out and the next transition takes to the store."""
+
+    stack_id: str | None = None
+    stacks: dict[str, str] = field(default_factory=dict)
+    outputs: ClusterOutputs | None = None
+    health: Health | None = None
+    labels: dict[str, str] = field(default_factory=dict)
+
+
 class Record:
     """Collects what happens in one operation; pure, so it is safe in workflow code."""
 
     def __init__(self, request: OperationRequest, run_id: str) -> None:
         self._request = request
         self._run_id = run_id
-        self._kind = request.kind
-        self._title = f"{request.kind} cluster {request.cluster_id}"
-        self._steps: list[StepRecord] = []
+        self._traits = TRAITS[request.kind]
+        self._title = f"{request.kind.words} cluster {request.cluster_id}"
+        self._groups: tuple[str, ...] | None = ()
+        self._steps: dict[str, StepRecord] = {}
+        self._changed: set[str] = set()
         self._state = OperationState.RUNNING
         self._reason: str | None = None
-        self._seq = 0
-        self._status: Status | None = None
-        self._pending = StepResult()
+        self._undone = False
+        self._seq = request.seq
+        self._shown: str | None = None
+        self._found = _Found()
 
     @property
     def current(self) -> str | None:
         """Name of the step at work."""
-        return next((step.name for step in self._steps if step.state is StepState.RUNNING), None)
+        running = (one.name for one in self._steps.values() if one.state is StepState.RUNNING)
+        return next(running, None)
 
-    def plan(self, plan: Plan) -> None:
-        """Take the steps over from the plan."""
-        self._title = f"{plan.kind} {plan.cluster_name} ({plan.driver} {plan.driver_version})"
-        self._steps = [StepRecord(name=step.name) for step in plan.steps]
+    def begin(self, loaded: LoadedPlan) -> None:
+        """Take the steps over from the plan and from an earlier run."""
+        plan = loaded.plan
+        self._title = f"{plan.kind.words} {plan.cluster_name} ({plan.driver} {plan.driver_version})"
+        self._groups = plan.node_groups
+        self._steps = {step.name: StepRecord(name=step.name) for step in plan.steps}
+        self._steps |= {step.name: step for step in loaded.steps}
 
-    def started(self, name: str, now: datetime) -> Transition:
+    def is_done(self, step: PlanStep) -> bool:
+        """Whether an earlier run has done the step."""
+        return self._steps[step.name].state.done
+
+    def started(self, name: str, now: datetime, *, undoes: bool = False) -> Transition:
         """Note that a step begins; its predecessor's end goes into the same write."""
-        self._steps = [
-            step.model_copy(update={"state": StepState.RUNNING, "started_at": now})
-            if step.name == name
-            else step
-            for step in self._steps
-        ]
-        in_progress, _, _ = _STATUS[self._kind]
-        return self._transition(now, in_progress)
+        step = StepRecord(name=name, state=StepState.RUNNING, started_at=now, undoes=undoes)
+        self._put(step)
+        word = "rolling_back" if self._state is OperationState.COMPENSATING else "in_progress"
+        return self._transition(now, word)
 
     def ended(
         self,
@@ -83,73 +94,97 @@ class Record:
         now: datetime,
         *,
         error: str | None = None,
-        result: StepResult | None = None,
+        message: str | None = None,
     ) -> None:
         """Note that the step at work ended; written with the next transition."""
-        self._steps = [
-            step.model_copy(update={"state": state, "ended_at": now, "error": error})
-            if step.state is StepState.RUNNING
-            else step
-            for step in self._steps
-        ]
-        if result:
-            self._pending = StepResult(
-                stack_id=result.stack_id or self._pending.stack_id,
-                outputs=result.outputs or self._pending.outputs,
-            )
+        if name := self.current:
+            update = {"state": state, "ended_at": now, "error": error, "result": message}
+            self._put(self._steps[name].model_copy(update=update))
 
-    def succeeded(self, now: datetime) -> Transition:
-        """Note the good end."""
+    def keep(self, step: PlanStep, result: StepResult) -> None:
+        """Keep what a step found out for the next transition."""
+        found, call = self._found, step.call
+        found.outputs = result.outputs or found.outputs
+        found.health = result.health or found.health
+        found.labels |= result.labels
+        if result.backend_id and call and call.method is Method.CREATE_CLUSTER:
+            found.stack_id = result.backend_id
+        elif result.backend_id and call and call.node_group:
+            found.stacks[call.node_group] = result.backend_id
+
+    def succeeded(self, now: datetime, plan: Plan) -> Transition:
+        """Note the good end; what went wrong without being fatal is the reason."""
         self._state = OperationState.SUCCEEDED
-        _, complete, _ = _STATUS[self._kind]
-        deleted = self._kind is OperationKind.DELETE
-        return self._transition(now, complete, remove_cluster=deleted)
-
-    def stopped(self, now: datetime, reason: str, *, superseded: bool) -> Transition:
-        """Note that the run was superseded or cancelled.
-
-        A superseded operation leaves the cluster's status to its successor.
-        """
-        self.ended(StepState.CANCELLED, now)
-        self._state, self._reason = OperationState.CANCELLED, reason
-        _, _, failed = _STATUS[self._kind]
-        return self._transition(now, None if superseded else failed)
+        warned = [one for one in self._steps.values() if one.state is StepState.WARNED]
+        self._reason = " ".join(f"{one.name}: {one.error}" for one in warned) or None
+        transition = self._transition(now, Ending.COMPLETE)
+        calls = (step.call for step in plan.steps if step.call)
+        removed = (one.node_group for one in calls if one.method is Method.DELETE_NODE_GROUP)
+        return transition.model_copy(
+            update={
+                "commit": not plan.kind.deletes,
+                "remove_cluster": plan.kind.deletes,
+                "remove_node_group": next(removed, None),
+            }
+        )
 
     def compensating(self, now: datetime, failure: Failure) -> Transition:
-        """Note that the operation failed and what it built is being removed."""
+        """Note that the operation failed or was cancelled and is being undone."""
         self._state, self._reason = OperationState.COMPENSATING, failure.reason
-        in_progress, _, _ = _STATUS[self._kind]
-        return self._transition(now, in_progress)
+        return self._transition(now, "rolling_back")
 
-    def failed(self, now: datetime, failure: Failure) -> Transition:
-        """Note the bad end."""
-        self._state, self._reason = OperationState.FAILED, failure.reason
-        _, _, failed = _STATUS[self._kind]
-        transition = self._transition(now, failed)
+    def over(
+        self,
+        now: datetime,
+        state: OperationState,
+        failure: Failure,
+        ending: Ending | None,
+    ) -> Transition:
+        """Note the bad end, or the cancellation.
+
+        Args:
+            ending: What it means for the cluster's status; ``None`` leaves it to a successor.
+        """
+        self._state, self._reason = state, failure.reason
+        self._undone = ending is Ending.ROLLED_BACK
+        transition = self._transition(now, ending)
         return transition.model_copy(update={"faults": failure.faults})
+
+    def nodes_done(self, plan: Plan) -> str:
+        """Return which nodes are done and which are not, of an operation that stopped."""
+        done: list[str] = []
+        left: list[str] = []
+        for step in plan.steps:
+            if step.call and step.call.nodes and step.name != step.call.submitted_by:
+                chosen = done if self._steps[step.name].state.done else left
+                chosen += step.call.nodes
+        if not done and not left:
+            return ""
+        return f" Done: {', '.join(done) or 'none'}. Not done: {', '.join(left) or 'none'}."
 
     def markdown(self) -> str:
         """Return the state as the Temporal UI shows it."""
         lines = [f"**{self._title}**: {self._state.lower()}", ""]
-        for number, step in enumerate(self._steps, start=1):
-            took = (
-                f" {(step.ended_at - step.started_at).total_seconds():.1f} s"
-                if step.started_at and step.ended_at
-                else ""
-            )
-            error = f": {step.error}" if step.error else ""
-            lines.append(f"{number}. {_MARK[step.state]} {step.name}{took}{error}")
+        lines += [
+            f"{number}. {_line(step)}" for number, step in enumerate(self._steps.values(), start=1)
+        ]
         if self._reason:
             lines += ["", self._reason]
         return "\n".join(lines)
 
-    def _transition(
-        self, now: datetime, status: Status | None, *, remove_cluster: bool = False
-    ) -> Transition:
+    def _put(self, step: StepRecord) -> None:
+        self._steps[step.name] = step
+        self._changed.add(step.name)
+
+    def _transition(self, now: datetime, word: Ending | str | None) -> Transition:
         self._seq += 1
-        changed = status if status is not self._status or self._reason else None
-        self._status = status or self._status
-        pending, self._pending = self._pending, StepResult()
+        changed = [self._steps[name] for name in self._steps if name in self._changed]
+        self._changed.clear()
+        shown = f"{word} {self._reason}" if word else None
+        fresh = shown is not None and shown != self._shown
+        self._shown = shown or self._shown
+        found, self._found = self._found, _Found()
+        group_words = self._traits.group or self._traits.cluster
         return Transition(
             operation_id=self._request.operation_id,
             cluster_id=self._request.cluster_id,
@@ -157,11 +192,38 @@ class Record:
             at=now,
             state=self._state,
             run_id=self._run_id,
-            steps=tuple(self._steps),
+            steps=tuple(changed),
+            undone=self._undone,
             reason=self._reason,
-            cluster_status=changed,
+            cluster_status=_status(self._traits.cluster, word) if fresh else None,
+            node_groups=self._groups,
+            node_group_status=_status(group_words, word) if fresh else None,
             status_reason=self._reason,
-            stack_id=pending.stack_id,
-            outputs=pending.outputs,
-            remove_cluster=remove_cluster,
+            stack_id=found.stack_id,
+            node_group_stacks=found.stacks,
+            outputs=found.outputs,
+            health=found.health,
+            labels=found.labels,
         )
+
+
+def _status(words: Words | None, word: Ending | str | None) -> Status | None:
+    if words is None or word is None:
+        return None
+    if isinstance(word, Ending):
+        return status_after(words, word)
+    status: Mapping[str, Status] = {
+        "in_progress": words.in_progress,
+        "rolling_back": words.rolling_back,
+    }
+    return status[word]
+
+
+def _line(step: StepRecord) -> str:
+    took = (
+        f" {(step.ended_at - step.started_at).total_seconds():.1f} s"
+        if step.started_at and step.ended_at
+        else ""
+    )
+    detail = step.error or step.result
+    return f"{_MARK[step.state]} {step.name}{took}{f': {detail}' if detail else ''}"

@@ -167,7 +167,7 @@ async def test_failure_is_kept_for_inspection(engine: Engine) -> None:
     cluster = await engine.settled(spec)
     assert cluster.status is Status.CREATE_FAILED
     assert cluster.status_reason == "Quota exceeded for instances"
-    assert cluster.faults == {"fake_node_0": "Quota exceeded for instances"}
+    assert "Quota exceeded for instances" in cluster.faults.values()
     assert list(engine.fakes.glob(f"{cluster.uuid}.json"))
     with pytest.raises(WorkflowFailureError):
         await engine.run(spec).result()

@@ -1,0 +1,103 @@
+"""Lets an activity work only for the run that has a say in its operation.
+
+A run that was reset or started again by hand, or whose operation was ended by somebody else, must
+not touch the cluster any more: what it wants is no longer wanted.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from temporalio import activity
+
+from jeroboam.activities.dependencies import Dependencies, driver_context
+from jeroboam.drivers.base import ClusterDriver, DriverContext
+from jeroboam.errors import OperationEndedError
+from jeroboam.models import BackendCall, ClusterSpec, Operation
+from jeroboam.models.wire import StepInput
+from jeroboam.store import Store
+
+
+class Runs(Protocol):
+    """What activities ask of Temporal."""
+
+    async def is_current(self, cluster_id: str, run_id: str) -> bool:
+        """Return whether a run is the one that is open for its cluster."""
+
+
+@dataclass(frozen=True)
+class Admitted:
+    """A step with all that it works on.
+
+    Args:
+        spec: The cluster as it is recorded.
+        target: The cluster as the operation shall leave it.
+    """
+
+    step: StepInput
+    operation: Operation
+    spec: ClusterSpec
+    target: ClusterSpec
+    driver: ClusterDriver
+    context: DriverContext
+
+    def spec_of(self, call: BackendCall | None) -> ClusterSpec:
+        """Return the cluster that a call leads to, or removes something of."""
+        recorded = call is not None and (call.restore or call.method.removes)
+        return self.spec if recorded else self.target
+
+
+class Admission:
+    """Admits steps, or ends them.
+
+    Args:
+        dependencies: What activities are made of.
+        runs: Temporal.
+    """
+
+    def __init__(self, dependencies: Dependencies, runs: Runs) -> None:
+        self._dependencies = dependencies
+        self._runs = runs
+
+    @property
+    def _store(self) -> Store:
+        return self._dependencies.store
+
+    async def operation(self, operation_id: str) -> Operation:
+        """Return an operation that the running activity may work for.
+
+        Raises:
+            OperationEndedError: It has ended, or another run works on it.
+        """
+        operation = await self._store.operations.get(operation_id)
+        if not operation.state.active:
+            raise OperationEndedError(
+                f"The operation has ended ({operation.state}); nothing is done for it any more."
+            )
+        run_id = activity.info().workflow_run_id or ""
+        if operation.run_id not in {None, run_id} and not await self.is_current(operation):
+            raise OperationEndedError("Another run works on the operation; this one does nothing.")
+        return operation
+
+    async def is_current(self, operation: Operation) -> bool:
+        """Return whether Temporal says that the running activity's run is the one at work."""
+        run_id = activity.info().workflow_run_id or ""
+        return await self._runs.is_current(operation.cluster_id, run_id)
+
+    async def admit(self, step: StepInput) -> Admitted:
+        """Return a step with all that it works on.
+
+        Raises:
+            OperationEndedError: See ``operation``.
+            NotFoundError: The cluster does not exist.
+            DriverContractError: The driver is not installed on this worker.
+        """
+        operation = await self.operation(step.operation_id)
+        spec, target = await self._store.clusters.spec_and_target(operation)
+        return Admitted(
+            step=step,
+            operation=operation,
+            spec=spec,
+            target=target,
+            driver=self._dependencies.drivers.installed(spec.cluster.driver),
+            context=driver_context(self._dependencies, step, spec),
+        )

@@ -1,0 +1,102 @@
+"""From an operation to its plan: the target, the driver's checks, the hooks. Writes nothing."""
+
+from jeroboam.drivers.base import (
+    ClusterDriver,
+    SupportsHealth,
+    SupportsNodeGroups,
+    SupportsReboot,
+    SupportsRebuild,
+    SupportsUpgrade,
+)
+from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.errors import InvalidRequestError
+from jeroboam.hooks.catalogue import choose
+from jeroboam.hooks.registry import HookRegistry
+from jeroboam.models import ClusterSpec, Operation, OperationKind, Plan
+from jeroboam.models.plans import build_plan
+from jeroboam.models.targets import target_of
+from jeroboam.models.work import chosen_nodes
+from jeroboam.store import Store
+
+_NEEDED = {
+    OperationKind.UPGRADE: SupportsUpgrade,
+    OperationKind.REBUILD: SupportsRebuild,
+    OperationKind.SOFT_REBOOT: SupportsReboot,
+    OperationKind.HARD_REBOOT: SupportsReboot,
+    OperationKind.CREATE_NODE_GROUP: SupportsNodeGroups,
+    OperationKind.UPDATE_NODE_GROUP: SupportsNodeGroups,
+    OperationKind.DELETE_NODE_GROUP: SupportsNodeGroups,
+    OperationKind.CHECK_HEALTH: SupportsHealth,
+}
+
+
+class Planner:
+    """Makes plans, for runs and for dry runs alike.
+
+    Args:
+        store: Where clusters, templates and declared hooks are.
+        drivers: The installed drivers.
+        hooks: The installed hooks.
+    """
+
+    def __init__(self, store: Store, drivers: DriverRegistry, hooks: HookRegistry) -> None:
+        self._store = store
+        self._drivers = drivers
+        self._hooks = hooks
+
+    async def plan(self, operation: Operation, spec: ClusterSpec | None = None) -> Plan:
+        """Return the plan of an operation, after all that can be checked was checked.
+
+        Args:
+            spec: The cluster, where it is not stored yet.
+
+        Raises:
+            InvalidRequestError: The driver refuses it, or cannot do it.
+            NotFoundError: The cluster, a template, a node group or a node does not exist.
+        """
+        if spec is None:
+            recorded, target = await self._store.clusters.spec_and_target(operation)
+        else:
+            recorded = spec
+            target = target_of(spec, operation.kind, operation.parameters)
+        driver = self._drivers.installed(recorded.cluster.driver)
+        check(driver, operation, recorded, target)
+        hooks = choose(
+            operation.kind, target, driver=driver, installed=self._hooks, declarations=()
+        )
+        return build_plan(
+            operation.kind,
+            recorded,
+            target,
+            operation.parameters,
+            hooks=hooks,
+            rollback=operation.rollback,
+        )
+
+
+def check(
+    driver: ClusterDriver, operation: Operation, spec: ClusterSpec, target: ClusterSpec
+) -> None:
+    """Ask the driver whether it can and may do what an operation wants. No I/O.
+
+    Raises:
+        InvalidRequestError: It cannot or may not.
+    """
+    kind, parameters = operation.kind, operation.parameters
+    needed = _NEEDED.get(kind)
+    if needed and not isinstance(driver, needed):
+        raise InvalidRequestError(
+            f"The driver {driver.name} of this cluster cannot {kind.words}. "
+            "Ask your operator which drivers can."
+        )
+    if kind in {OperationKind.UPDATE, OperationKind.RESIZE}:
+        group = spec.group(parameters.node_group or "")
+        spec.nodes(parameters.nodes_to_remove)
+        driver.check_resize(spec, group, target.group(group.uuid).node_count)
+    elif isinstance(driver, SupportsUpgrade) and kind is OperationKind.UPGRADE:
+        driver.validate(target)
+        driver.check_upgrade(spec, target)
+    elif isinstance(driver, SupportsRebuild) and kind is OperationKind.REBUILD:
+        driver.check_rebuild(spec, chosen_nodes(spec, parameters))
+    elif isinstance(driver, SupportsNodeGroups) and parameters.group:
+        driver.check_node_group(target, target.group(parameters.group.uuid))

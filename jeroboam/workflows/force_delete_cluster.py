@@ -1,0 +1,21 @@
+"""Delete a cluster whose backend does not answer, or is gone."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from jeroboam.models import OperationKind
+    from jeroboam.models.wire import WORKFLOW_OF_KIND, OperationRequest, OperationResult
+
+from jeroboam.workflows.operation import OperationWorkflow
+
+
+@workflow.defn(name=WORKFLOW_OF_KIND[OperationKind.FORCE_DELETE])
+class ForceDeleteClusterWorkflow(OperationWorkflow):
+    """Delete a cluster whose backend does not answer, or is gone."""
+
+    kind = OperationKind.FORCE_DELETE
+
+    @workflow.run
+    async def run(self, request: OperationRequest) -> OperationResult:
+        """Run the operation to its end."""
+        return await self.execute(request)

@@ -1,0 +1,21 @@
+"""Resize a node group."""
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from jeroboam.models import OperationKind
+    from jeroboam.models.wire import WORKFLOW_OF_KIND, OperationRequest, OperationResult
+
+from jeroboam.workflows.operation import OperationWorkflow
+
+
+@workflow.defn(name=WORKFLOW_OF_KIND[OperationKind.RESIZE])
+class ResizeClusterWorkflow(OperationWorkflow):
+    """Resize a node group."""
+
+    kind = OperationKind.RESIZE
+
+    @workflow.run
+    async def run(self, request: OperationRequest) -> OperationResult:
+        """Run the operation to its end."""
+        return await self.execute(request)
