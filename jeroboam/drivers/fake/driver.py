@@ -4,30 +4,43 @@ Clusters are files in a directory, so they outlive the process and a test can co
 of the cluster say how the pretended backend behaves; the table is in ``docs/fake-driver.md``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import ValidationError
-
 from jeroboam import settings
 from jeroboam.drivers.base import (
-    CloudAccess,
     ClusterDriver,
     DriverContext,
-    Phase,
     Poller,
-    Progress,
     Provides,
-    Watch,
+    SupportsHealth,
+    SupportsNodeGroups,
+    SupportsReboot,
+    SupportsRebuild,
+    SupportsUpgrade,
 )
-from jeroboam.drivers.fake import version
-from jeroboam.drivers.fake.backend import FakeBackend, FakeCluster, Labels
+from jeroboam.drivers.fake import changes, labels, reading, version
+from jeroboam.drivers.fake.backend import CLUSTER, FakeBackend, Request
+from jeroboam.drivers.fake.cluster import FakeCluster
+from jeroboam.drivers.fake.labels import FakeCall
+from jeroboam.drivers.fake.poller import FakePoller
+from jeroboam.drivers.fake.records import Change
 from jeroboam.errors import BackendFailedError, InvalidRequestError
-from jeroboam.models import ClusterOutputs, ClusterSpec, OperationKind
+from jeroboam.models import ClusterOutputs, ClusterSpec, Health, Method, Node, NodeGroup
+from jeroboam.models.cluster import MASTER
+
+Plan = Callable[[FakeCluster], list[Change]]
 
 
-class FakeDriver(ClusterDriver):
+class FakeDriver(
+    ClusterDriver,
+    SupportsNodeGroups,
+    SupportsUpgrade,
+    SupportsReboot,
+    SupportsRebuild,
+    SupportsHealth,
+):
     """Pretends to build Kubernetes on the made-up distribution ``fake``.
 
     Args:
@@ -47,93 +60,180 @@ class FakeDriver(ClusterDriver):
         return (Provides(server_type="vm", os="fake", coe="kubernetes"),)
 
     def validate(self, spec: ClusterSpec) -> None:
-        """Refuse labels that are no fault of the table, or have a wrong type."""
-        _labels(spec)
+        """Refuse labels that are not in the table, or have a wrong type."""
+        labels.parse(spec.labels)
+
+    def check_resize(self, spec: ClusterSpec, group: NodeGroup, node_count: int) -> None:
+        """Refuse a control plane without a majority."""
+        if group.role == MASTER and node_count % 2 == 0:
+            raise InvalidRequestError(
+                f"The control plane needs an odd number of nodes, and {node_count} is even: "
+                f"choose {node_count + 1}."
+            )
+
+    def check_node_group(self, spec: ClusterSpec, group: NodeGroup) -> None:
+        """Refuse a second control plane, and labels that are not valid."""
+        labels.parse({**spec.labels, **group.labels})
+        if group.role == MASTER and not group.is_default:
+            raise InvalidRequestError("A fake cluster has one control plane, default-master.")
+
+    def check_upgrade(self, spec: ClusterSpec, target: ClusterSpec) -> None:
+        """Compare the versions of each group before and after."""
+        control_plane = changes.version_of(target, target.masters)
+        for group in target.node_groups:
+            old, new = (
+                changes.version_of(spec, spec.group(group.uuid)),
+                changes.version_of(target, group),
+            )
+            if old != new:
+                labels.check_versions(f"Node group {group.name}", old, new)
+                if labels.is_newer(new, control_plane):
+                    raise InvalidRequestError(
+                        f"Node group {group.name} cannot be newer ({new}) than the control plane "
+                        f"({control_plane}): upgrade the cluster first."
+                    )
+
+    def check_rebuild(self, spec: ClusterSpec, nodes: Sequence[Node]) -> None:
+        """Permit it: pretended nodes have nothing to lose."""
 
     def create_cluster(
         self, context: DriverContext, spec: ClusterSpec, timeout_minutes: int
     ) -> str:
-        """Write the cluster's file, unless it is there."""
-        labels = _labels(spec)
-        self._backend.count_call(spec.cluster.uuid, "create", labels.fake_unavailable_calls)
-        return self._backend.submit(spec.cluster.uuid, OperationKind.CREATE, labels)
+        """Begin to build all node groups."""
+        return self._submit(
+            *(context, spec, Method.CREATE_CLUSTER, CLUSTER),
+            lambda cluster: changes.building(cluster, spec, spec.node_groups),
+        )
 
     def update_cluster(
-        self, context: DriverContext, spec: ClusterSpec, *, rollback: bool = False
-    ) -> str:
-        """Pretend a change of the cluster that exists."""
-        if self._backend.read(spec.cluster.uuid) is None:
-            raise BackendFailedError("The fake cluster does not exist, so it cannot be changed.")
-        return str(spec.cluster.stack_id)
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        nodes_to_remove: Sequence[Node],
+        timeout_minutes: int,
+    ) -> None:
+        """Begin to add or remove nodes of a group."""
+        self._require(spec, group)
+        self._submit(
+            *(context, spec, Method.UPDATE_CLUSTER, group.uuid),
+            lambda cluster: changes.resizing(cluster, spec, group, nodes_to_remove),
+        )
 
     def delete_cluster(self, context: DriverContext, spec: ClusterSpec) -> None:
-        """Begin the removal of the file; none is success."""
-        if self._backend.read(spec.cluster.uuid) is not None:
-            self._backend.submit(spec.cluster.uuid, OperationKind.DELETE, _labels(spec))
+        """Begin the removal of everything; nothing there is success."""
+        self._submit(
+            *(context, spec, Method.DELETE_CLUSTER, CLUSTER),
+            lambda cluster: changes.removing(cluster, tuple(cluster.groups)),
+        )
+
+    def create_node_group(
+        self, context: DriverContext, spec: ClusterSpec, group: NodeGroup, timeout_minutes: int
+    ) -> str:
+        """Begin to build one more group."""
+        self._require(spec)
+        self._submit(
+            *(context, spec, Method.CREATE_NODE_GROUP, group.uuid),
+            lambda cluster: changes.building(cluster, spec, (group,)),
+        )
+        return f"fake-{group.uuid}"
+
+    def delete_node_group(
+        self, context: DriverContext, spec: ClusterSpec, group: NodeGroup
+    ) -> None:
+        """Begin to remove a group; none is success."""
+        if group.uuid in self._backend.read(spec.cluster.uuid).groups:
+            self._submit(
+                *(context, spec, Method.DELETE_NODE_GROUP, group.uuid),
+                lambda cluster: changes.removing(cluster, (group.uuid,)),
+            )
+
+    def upgrade_node_group(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        batch_size: int | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Begin to replace a group's nodes, each under its name and address."""
+        self._require(spec, group)
+        self._submit(
+            *(context, spec, Method.UPGRADE_NODE_GROUP, group.uuid),
+            lambda cluster: changes.upgrading(cluster, spec, group),
+            batch_size,
+        )
+
+    def reboot_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node], *, hard: bool
+    ) -> None:
+        """Begin to reboot nodes, one after the other."""
+        self._require(spec)
+        key = context.idempotency_key
+        self._submit(
+            *(context, spec, Method.REBOOT_NODES, key),
+            lambda cluster: changes.rebooting(cluster, nodes, key),
+        )
+
+    def rebuild_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
+    ) -> None:
+        """Begin to rebuild nodes, one after the other."""
+        self._require(spec)
+        key = context.idempotency_key
+        self._submit(
+            *(context, spec, Method.REBUILD_NODES, key),
+            lambda cluster: changes.rebuilding(cluster, nodes, key),
+        )
 
     def poller(self) -> Poller:
         """Return a poller of the directory."""
         return FakePoller(self._backend)
 
     def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
-        """Return addresses from the range that is reserved for documentation."""
-        groups = (spec.masters, *spec.workers)
-        return ClusterOutputs(
-            api_address="https://192.0.2.1:6443",
-            coe_version="v0.0.0-fake",
-            node_addresses={
-                group.uuid: tuple(f"198.51.{number}.{node}" for node in range(group.node_count))
-                for number, group in enumerate(groups)
-            },
+        """Return the nodes, with addresses from the range that is reserved for documentation."""
+        return reading.outputs(self._ask(context, spec, FakeCall.READ_OUTPUTS), spec)
+
+    def check_health(self, context: DriverContext, spec: ClusterSpec) -> Health:
+        """Return what a label asks for, or how the nodes are."""
+        cluster = self._ask(context, spec, FakeCall.CHECK_HEALTH)
+        return reading.health(cluster, labels.parse(spec.labels))
+
+    def find_leftovers(self, context: DriverContext, spec: ClusterSpec) -> Sequence[str]:
+        """Return the nodes that are there, and the volumes that a label made stay behind."""
+        return reading.leftovers(self._backend.read(spec.cluster.uuid))
+
+    def _submit(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        method: Method,
+        target: str,
+        plan: Plan,
+        batch: int | None = 1,
+    ) -> str:
+        return self._backend.submit(
+            Request(
+                uuid=spec.cluster.uuid,
+                method=method,
+                key=context.idempotency_key,
+                labels=labels.parse(spec.labels),
+                target=target,
+                plan=plan,
+                batch=batch,
+            )
         )
 
+    def _ask(self, context: DriverContext, spec: ClusterSpec, call: FakeCall) -> FakeCluster:
+        behaviour = labels.parse(spec.labels)
+        self._backend.answer(spec.cluster.uuid, call, context.idempotency_key, behaviour)
+        if behaviour.fake_fail == call:
+            raise BackendFailedError(behaviour.fake_fail_reason)
+        return self._backend.read(spec.cluster.uuid)
 
-class FakePoller(Poller):
-    """Reads the clusters' files."""
-
-    def __init__(self, backend: FakeBackend) -> None:
-        self._backend = backend
-
-    def poll(self, cloud: CloudAccess, watches: Sequence[Watch]) -> Mapping[str, Progress]:
-        """Report each watched file's pretended progress."""
-        return {watch.cluster_id: self._progress(watch) for watch in watches}
-
-    def _progress(self, watch: Watch) -> Progress:
-        cluster = self._backend.read(watch.cluster_id)
-        if cluster is None:
-            return Progress(phase=Phase.GONE, message="The fake cluster does not exist.")
-        report: Callable[[FakeCluster], Progress] = (
-            self._deleting if cluster.operation is OperationKind.DELETE else self._building
-        )
-        return report(cluster)
-
-    def _deleting(self, cluster: FakeCluster) -> Progress:
-        if not cluster.finished:
-            return Progress(phase=Phase.RUNNING, message="Pretending to delete.")
-        if cluster.failure:
-            return Progress(phase=Phase.FAILED, message=cluster.failure)
-        self._backend.remove(cluster.uuid)
-        return Progress(phase=Phase.GONE, message="The fake cluster is deleted.")
-
-    def _building(self, cluster: FakeCluster) -> Progress:
-        if cluster.interrupted:
-            return Progress(phase=Phase.INTERRUPTED, message="The fake backend was restarted.")
-        if not cluster.finished:
-            return Progress(phase=Phase.RUNNING, message="Pretending to build.")
-        if cluster.failure:
-            faults = {"fake_node_0": cluster.failure}
-            return Progress(phase=Phase.FAILED, message=cluster.failure, faults=faults)
-        return Progress(phase=Phase.DONE, message="Pretended.")
-
-
-def _labels(spec: ClusterSpec) -> Labels:
-    try:
-        return Labels.model_validate(
-            {key: value for key, value in spec.labels.items() if key.startswith("fake_")}
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise InvalidRequestError(
-            f"Label '{first['loc'][0]}' is not valid for the fake driver: {first['msg']}. "
-            f"It has these: {', '.join(Labels.model_fields)}."
-        ) from error
+    def _require(self, spec: ClusterSpec, group: NodeGroup | None = None) -> None:
+        """Raise ``BackendFailedError`` if there is nothing to change."""
+        cluster = self._backend.read(spec.cluster.uuid)
+        if not cluster.exists or (group and group.uuid not in cluster.groups):
+            what = f"node group {group.name}" if group and cluster.exists else "cluster"
+            raise BackendFailedError(f"The fake {what} does not exist, so it cannot be changed.")

@@ -19,12 +19,15 @@ from jeroboam import errors
 from jeroboam.api.http.app import ROUTERS
 from jeroboam.api.http.errors import status_of
 from jeroboam.api.http.routes import unavailable
-from jeroboam.drivers.fake.backend import Labels
+from jeroboam.drivers.fake.labels import Labels
 from jeroboam.drivers.heat.kubernetes import labels
 from jeroboam.settings import Settings
 from jeroboam.temporal import SEARCH_ATTRIBUTES
 
 DOCS = Path(__file__).parents[3] / "docs"
+
+LONGEST_CHOICE = 4
+"""Choices with more words than this are explained below their table."""
 
 SETTINGS = {
     "state_directory": "Where embedded state lives: the SQLite file, the secrets key, the fake "
@@ -173,6 +176,8 @@ def _type(field: FieldInfo) -> str:
     if get_origin(kind) is tuple:
         return "list"
     if inspect.isclass(kind) and issubclass(kind, Enum):
+        if len(kind) > LONGEST_CHOICE:
+            return "one of those below"
         return " or ".join(f"`{member.value}`" for member in kind)
     names = {str: "text", int: "whole number", float: "number", bool: "boolean"}
     return {**names, Path: "path", SecretStr: "secret"}[kind]
