@@ -11,94 +11,22 @@ Each rule of ``docs/driver-contract.md`` that a test can check has one here.
 """
 
 import re
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import pytest
 
-from jeroboam.drivers.base import (
-    ClusterDriver,
-    DriverContext,
-    Phase,
-    Poller,
-    Progress,
-    Provides,
-    Watch,
-)
+from jeroboam.drivers.base import Phase, Poller, Provides, SupportsHealth
 from jeroboam.errors import InvalidRequestError
-from jeroboam.models import ClusterSpec, OperationKind
+from jeroboam.models import HealthStatus, Method
+from jeroboam.testing.driver_abilities import AbilityRules
+from jeroboam.testing.driver_case import DriverCase, LivingCluster
+
+__all__ = ["DriverCase", "DriverSuite", "LivingCluster"]
 
 SEMANTIC_VERSION = re.compile(r"^\d+\.\d+\.\d+$")
-RESUBMISSIONS = 5
 KEY_MARK = "PRIVATE KEY"
 
 
-@dataclass(frozen=True)
-class DriverCase:
-    """A driver with a cluster that it can build.
-
-    Args:
-        spec: A valid cluster whose uuid nothing else uses.
-        context: The surroundings of the driver's calls.
-        timeout_seconds: The longest that one backend operation may take.
-        poll_seconds: Pause between two polls.
-        count_objects: Counts the backend's top objects of the cluster (stacks, for Heat), asked
-            of the backend itself and not of the driver.
-        bad_labels: Labels that ``validate`` must refuse, each with a part of the message.
-    """
-
-    driver: ClusterDriver
-    spec: ClusterSpec
-    context: DriverContext
-    count_objects: Callable[[], int]
-    timeout_seconds: float = 300.0
-    poll_seconds: float = 1.0
-    bad_labels: tuple[tuple[str, str, str], ...] = ()
-
-    def watch(self, operation: OperationKind) -> Watch:
-        """Return the watch of an operation on the cluster."""
-        cluster = self.spec.cluster
-        return Watch(
-            cluster_id=cluster.uuid,
-            project_id=cluster.project_id,
-            trust_id=cluster.trust_id,
-            backend_id=cluster.stack_id,
-            operation=operation,
-        )
-
-    def create(self) -> "DriverCase":
-        """Submit the creation; return the case with the backend id in its cluster."""
-        minutes = max(1, int(self.timeout_seconds // 60))
-        stack_id = self.driver.create_cluster(self.context, self.spec, minutes)
-        cluster = self.spec.cluster.model_copy(update={"stack_id": stack_id})
-        return replace(self, spec=self.spec.model_copy(update={"cluster": cluster}))
-
-    def wait(self, operation: OperationKind) -> Progress:
-        """Poll until the backend has finished."""
-        deadline = time.monotonic() + self.timeout_seconds
-        watch, poller = self.watch(operation), self.driver.poller()
-        while time.monotonic() < deadline:
-            progress = poller.poll(self.context.cloud, (watch,))[watch.cluster_id]
-            if progress.phase is not Phase.RUNNING:
-                return progress
-            time.sleep(self.poll_seconds)
-        raise AssertionError(f"The {operation} did not end within {self.timeout_seconds} s.")
-
-    def remove(self) -> Progress:
-        """Delete the cluster and wait until it is gone.
-
-        A delete that the backend gave up or broke off is asked for again, as the engine does.
-        """
-        for _ in range(1 + RESUBMISSIONS):
-            self.driver.delete_cluster(self.context, self.spec)
-            progress = self.wait(OperationKind.DELETE)
-            if progress.phase not in {Phase.FAILED, Phase.INTERRUPTED}:
-                break
-        return progress
-
-
-class DriverSuite:
+class DriverSuite(AbilityRules):
     """Subclass it and give the fixture ``case``."""
 
     def test_name_and_version(self, case: DriverCase) -> None:
@@ -138,7 +66,7 @@ class DriverSuite:
 
     def test_unknown_cluster_is_gone(self, case: DriverCase) -> None:
         """A watch of what does not exist is answered with GONE, not with an error."""
-        assert case.wait(OperationKind.CREATE).phase is Phase.GONE
+        assert case.wait(Method.CREATE_CLUSTER).phase is Phase.GONE
 
     def test_delete_of_nothing_succeeds(self, case: DriverCase) -> None:
         """A delete of what was never built is success."""
@@ -151,20 +79,33 @@ class DriverSuite:
             first = case.create()
             second = case.create()
             assert first.spec.cluster.stack_id == second.spec.cluster.stack_id
-            assert first.wait(OperationKind.CREATE).phase is Phase.DONE
+            assert first.wait(Method.CREATE_CLUSTER).phase is Phase.DONE
             assert case.count_objects() == 1
             self.check_outputs(first)
+            self.check_repeated_create(first)
         finally:
             progress = case.remove()
         assert progress.phase is Phase.GONE
-        assert case.count_objects() == 0
+        self.check_nothing_is_left(first)
         assert case.remove().phase is Phase.GONE
 
     def test_delete_overtakes_create(self, case: DriverCase) -> None:
         """A delete in the middle of a create leaves nothing behind."""
-        case.create()
+        created = case.create()
         assert case.remove().phase is Phase.GONE
-        assert case.count_objects() == 0
+        self.check_nothing_is_left(created)
+
+    def test_leftovers_are_named(self, case: DriverCase) -> None:
+        """What stays behind when a cluster is deleted is named."""
+        if case.leave_behind is None:
+            pytest.skip("The case knows no way to leave something behind.")
+        try:
+            living = LivingCluster.build(case)
+            name = case.leave_behind(living.spec)
+        finally:
+            case.remove()
+        found = case.driver.find_leftovers(case.context, living.spec)
+        assert any(name in one for one in found), found
 
     def check_outputs(self, case: DriverCase) -> None:
         """Check what the driver reports of a cluster that is up."""
@@ -173,3 +114,20 @@ class DriverSuite:
         assert KEY_MARK not in outputs.model_dump_json()
         for group in case.spec.node_groups:
             assert len(outputs.node_addresses[group.uuid]) == group.node_count
+            if outputs.nodes:
+                assert len({node.name for node in outputs.nodes[group.uuid]}) == group.node_count
+
+    def check_repeated_create(self, case: DriverCase) -> None:
+        """Check that a create which comes again when all is done changes nothing."""
+        before = case.driver.read_outputs(case.context, case.spec)
+        again = case.create()
+        assert again.wait(Method.CREATE_CLUSTER).phase is Phase.DONE
+        assert case.driver.read_outputs(case.context, case.spec) == before
+
+    def check_nothing_is_left(self, case: DriverCase) -> None:
+        """Check what the driver says of a cluster that is gone."""
+        assert case.count_objects() == 0
+        assert list(case.driver.find_leftovers(case.context, case.spec)) == []
+        if isinstance(case.driver, SupportsHealth):
+            found = case.driver.check_health(case.context, case.spec)
+            assert found.status is not HealthStatus.HEALTHY
