@@ -6,7 +6,7 @@ from them, so a roll-back needs no memory of its own.
 
 from collections.abc import Mapping
 
-from jeroboam.models.cluster import MASTER, ClusterSpec, ClusterTemplate, NodeGroup
+from jeroboam.models.cluster import MASTER, Cluster, ClusterSpec, ClusterTemplate, NodeGroup
 from jeroboam.models.kind import OperationKind
 from jeroboam.models.parameters import Parameters
 
@@ -64,22 +64,28 @@ def upgraded_labels(
 
 
 def _upgraded(spec: ClusterSpec, parameters: Parameters, template: ClusterTemplate) -> ClusterSpec:
+    cluster = _upgraded_cluster(spec, parameters, template)
     moved = {group.uuid for group in upgraded_groups(spec, parameters)}
+    in_force = {key: cluster.labels.get(key, value) for key, value in template.labels.items()}
 
     def group_after(group: NodeGroup) -> NodeGroup:
         if group.uuid not in moved:
             return group
-        labels = upgraded_labels(group.labels, spec.template.labels, template.labels)
+        labels = upgraded_labels(group.labels, spec.template.labels, in_force)
         return group.model_copy(update={"image_id": template.image_id, "labels": labels})
 
+    groups = tuple(group_after(group) for group in spec.node_groups)
+    return ClusterSpec(cluster=cluster, template=template, node_groups=groups)
+
+
+def _upgraded_cluster(
+    spec: ClusterSpec, parameters: Parameters, template: ClusterTemplate
+) -> Cluster:
+    if parameters.node_group and template.uuid == spec.template.uuid:
+        # One group catches up with its cluster, which stays as it is.
+        return spec.cluster
     labels = upgraded_labels(spec.cluster.labels, spec.template.labels, template.labels)
-    return ClusterSpec(
-        cluster=spec.cluster.model_copy(
-            update={"cluster_template_id": template.uuid, "labels": labels}
-        ),
-        template=template,
-        node_groups=tuple(group_after(group) for group in spec.node_groups),
-    )
+    return spec.cluster.model_copy(update={"cluster_template_id": template.uuid, "labels": labels})
 
 
 def _with_group(spec: ClusterSpec, group: NodeGroup) -> ClusterSpec:

@@ -77,6 +77,22 @@ def test_an_upgrade_moves_the_cluster_to_the_template(asked: Asked) -> None:
     assert target.cluster.cluster_template_id == template.uuid
 
 
+@given(asked(OperationKind.UPGRADE))
+def test_a_group_catches_up_with_its_cluster(asked: Asked) -> None:
+    """One group that moves to its cluster's template leaves the cluster and its labels alone.
+
+    A version that the cluster overrides holds for the group as well.
+    """
+    spec, parameters, _ = asked
+    group = spec.group(parameters.node_group or spec.workers[0].uuid)
+    one = parameters.model_copy(update={"node_group": group.uuid})
+    target = target_of(spec, OperationKind.UPGRADE, one, spec.template)
+    assert (target.cluster, target.template) == (spec.cluster, spec.template)
+    for label, value in spec.template.labels.items():
+        in_force = spec.cluster.labels.get(label, value)
+        assert target.group(group.uuid).labels[label] == in_force
+
+
 @given(specs())
 def test_an_upgrade_of_all_skips_groups_that_are_not_there(spec: ClusterSpec) -> None:
     """A group that failed to be built has no nodes to move."""
