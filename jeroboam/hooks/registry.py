@@ -1,15 +1,16 @@
 """Finds the installed hooks and orders them by their declared dependencies."""
 
-from collections.abc import Iterable
-from graphlib import CycleError, TopologicalSorter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stevedore import ExtensionManager
 from stevedore.exception import MultipleMatches
 from stevedore.extension import error_on_conflict
 
-from jeroboam.errors import DriverContractError
+from jeroboam.errors import DriverContractError, InvalidRequestError
+from jeroboam.hooks import order
 from jeroboam.hooks.base import Hook
+from jeroboam.hooks.file import DeclaredHooks
 from jeroboam.models import HookPhase, OperationKind
 
 NAMESPACE = "jeroboam.hooks"
@@ -18,16 +19,23 @@ NAMESPACE = "jeroboam.hooks"
 class HookRegistry:
     """The hooks of this process, in the order in which they run.
 
+    Args:
+        hooks: Those that are installed.
+        declared: What the operator's file declares.
+
     Raises:
         DriverContractError: A hook runs after one that does not exist, or in a circle.
     """
 
-    def __init__(self, hooks: Iterable[Hook]) -> None:
-        by_name = {hook.name: hook for hook in sorted(hooks, key=lambda hook: hook.name)}
+    def __init__(self, hooks: Iterable[Hook], declared: DeclaredHooks | None = None) -> None:
+        by_name = {hook.name: hook for hook in hooks}
         self._hooks = {name: by_name[name] for name in _ordered(by_name)}
+        declared = declared or DeclaredHooks()
+        self.declared = declared.declarations
+        self.secrets = declared.secrets
 
     @classmethod
-    def load(cls) -> "HookRegistry":
+    def load(cls, declared: DeclaredHooks | None = None) -> "HookRegistry":
         """Load all installed hooks.
 
         Raises:
@@ -46,7 +54,8 @@ class HookRegistry:
                 on_load_failure_callback=fail,
                 conflict_resolver=error_on_conflict,
             )
-            return cls(_checked(name, manager[name].obj) for name in manager.names())
+            found = (_checked(name, manager[name].obj) for name in manager.names())
+            return cls(found, declared)
         except MultipleMatches as error:
             raise DriverContractError(f"Two packages claim one hook name: {error}") from error
 
@@ -60,6 +69,14 @@ class HookRegistry:
             raise DriverContractError(f"Hook '{name}' is not installed on this worker.")
         return self._hooks[name]
 
+    def find(self, name: str) -> Hook | None:
+        """Return a hook, or nothing where it is not installed."""
+        return self._hooks.get(name)
+
+    def all(self) -> tuple[Hook, ...]:
+        """Return all installed hooks, in order."""
+        return tuple(self._hooks.values())
+
     def for_operation(self, operation: OperationKind, phase: HookPhase) -> tuple[Hook, ...]:
         """Return the hooks of one operation and phase, in order."""
         return tuple(
@@ -69,20 +86,13 @@ class HookRegistry:
         )
 
 
-def _ordered(hooks: dict[str, Hook]) -> tuple[str, ...]:
-    for hook in hooks.values():
-        missing = set(hook.runs_after) - hooks.keys()
-        if missing:
-            raise DriverContractError(
-                f"Hook '{hook.name}' runs after {', '.join(sorted(missing))}, not installed here."
-            )
-    graph = {name: sorted(hook.runs_after) for name, hook in hooks.items()}
+def _ordered(hooks: Mapping[str, Hook]) -> tuple[str, ...]:
+    dependencies = {name: hook.runs_after for name, hook in hooks.items()}
     try:
-        return tuple(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        raise DriverContractError(
-            f"Hooks run after one another in a circle: {' -> '.join(error.args[1])}."
-        ) from error
+        order.check(dependencies)
+    except InvalidRequestError as error:
+        raise DriverContractError(f"{error.message} Check what is installed here.") from error
+    return order.ordered(dependencies)
 
 
 def _checked(name: str, hook: object) -> Hook:
