@@ -16,12 +16,15 @@ def changes(before: Operation | None, after: Operation) -> Iterator[str]:
     """
     if before is None:
         yield f"{after.title}: operation {after.uuid}"
+    turned = (before is None or before.state != after.state) and after.state != WAITING
+    if turned and not after.ended:
+        yield _line_of_state(after)
     known = {step.name: step for step in before.steps} if before else {}
     for step in after.steps:
         earlier = known.get(step.name, Step(step.name))
         if _news(earlier) != _news(step):
             yield line_of(step, after, again=earlier.state == step.state)
-    if (before is None or before.state != after.state) and after.state != WAITING:
+    if turned and after.ended:
         yield _line_of_state(after)
 
 

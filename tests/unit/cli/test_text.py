@@ -1,0 +1,78 @@
+"""Words and figures of the command line."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jeroboam.cli.client.problems import UsageError
+from jeroboam.cli.client.text import cell, duration, earlier, one_line
+
+NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (None, ""),
+        (-3, "0 s"),
+        (0.4, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (3599.6, "1 h 00 min"),
+        (90061, "25 h 01 min"),
+    ],
+)
+def test_durations(seconds: float | None, words: str) -> None:
+    """Durations are whole seconds, and never 60 of anything."""
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("30m", NOW - timedelta(minutes=30)),
+        ("7d", NOW - timedelta(days=7)),
+        ("2w", NOW - timedelta(weeks=2)),
+        ("2026-01-30", datetime(2026, 1, 30, tzinfo=UTC)),
+        ("2026-01-30T10:00+02:00", datetime(2026, 1, 30, 8, tzinfo=UTC)),
+    ],
+)
+def test_moments(text: str, when: datetime) -> None:
+    """A moment is so long ago, or a date, in UTC unless it says otherwise."""
+    assert earlier(text, NOW) == when
+
+
+@pytest.mark.parametrize("text", ["", "soon", "5 m", "7y", "2026-13-01", "999999w", "-1d"])
+def test_no_moments(text: str) -> None:
+    """Anything else is refused with examples of what is right."""
+    with pytest.raises(UsageError, match="30m, 12h, 7d"):
+        earlier(text, NOW)
+
+
+@given(st.text())
+def test_one_line(text: str) -> None:
+    """No text of others moves the cursor or begins a line."""
+    shown = one_line(text)
+    assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in shown)
+    assert len(shown.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (True, "True"),
+        (0, "0"),
+        ([], ""),
+        (["a", "b"], "a, b"),
+        ({}, ""),
+        ({"a": "1", "b": None}, "a=1\nb="),
+        ([{"rel": "self"}], '[{"rel": "self"}]'),
+        ("\x1b[31m", "\N{REPLACEMENT CHARACTER}[31m"),
+    ],
+)
+def test_cells(value: object, text: str) -> None:
+    """Every value of the API has a form in a table."""
+    assert cell(value) == text
