@@ -3,17 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from sqlalchemy import ColumnElement, func, insert, select, true
+from sqlalchemy import ColumnElement, func, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, QuotaExceededError
-from jeroboam.models import Cluster, ClusterSpec, NodeGroup, Operation
+from jeroboam.models import Cluster, ClusterSpec, HealthStatus, NodeGroup, Operation, utc_now
 from jeroboam.store import targets
 from jeroboam.store.database import Database, lock
 from jeroboam.store.query import (
     Page,
     Scope,
+    execute,
     fetch_all,
     fetch_one,
     fetch_page,
@@ -119,6 +120,21 @@ class ClusterRepository:
             visible &= NodeGroupRow.role == role
         rows = await self._database.read(fetch_page, NodeGroupRow, visible, page, _GROUP_NOUN)
         return [model_of(NodeGroup, NodeGroupRow, row) for row in rows]
+
+    async def report_health(
+        self, uuid: str, status: HealthStatus | None, reasons: Mapping[str, str]
+    ) -> None:
+        """Write what somebody outside found out about a cluster's health."""
+        statement = (
+            update(ClusterRow)
+            .where(ClusterRow.uuid == uuid)
+            .values(
+                health_status=status,
+                health_status_reason=dict(reasons),
+                updated_at=utc_now(),
+            )
+        )
+        await self._database.write(execute, statement)
 
     async def count(self, project_id: str) -> int:
         """Return how many clusters a project has, as its quota counts them."""

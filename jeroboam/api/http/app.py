@@ -9,10 +9,12 @@ from jeroboam.api.http.middleware.body import BodyMiddleware
 from jeroboam.api.http.middleware.microversion import MicroversionMiddleware
 from jeroboam.api.http.middleware.request_context import RequestContextMiddleware
 from jeroboam.api.http.routes import (
+    actions,
     cluster_templates,
     clusters,
     health,
     nodegroups,
+    operations,
     services,
     unavailable,
     versions,
@@ -23,7 +25,9 @@ ROUTERS = (
     health.router,
     cluster_templates.router,
     clusters.router,
+    actions.router,
     nodegroups.router,
+    operations.router,
     services.router,
     unavailable.router,
 )

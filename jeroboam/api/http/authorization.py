@@ -1,14 +1,26 @@
 """Decides by policy what a caller may do."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from oslo_config import cfg
 from oslo_policy import policy
 
 from jeroboam.api.http import policies
 from jeroboam.errors import ConfigurationError, NotAuthorizedError
-from jeroboam.models import Cluster, ClusterTemplate, Identity
+from jeroboam.models import Identity
+
+
+class Owned(Protocol):
+    """Something that belongs to a user of a project."""
+
+    @property
+    def project_id(self) -> str:
+        """The project."""
+
+    @property
+    def user_id(self) -> str:
+        """The user."""
 
 
 class Authorizer:
@@ -56,7 +68,7 @@ class Authorizer:
         self,
         rule: str,
         identity: Identity,
-        target: Cluster | ClusterTemplate | None = None,
+        target: Owned | None = None,
     ) -> None:
         """Refuse what policy does not allow.
 

@@ -12,7 +12,8 @@ from jeroboam.api.http.directory import CloudDirectory
 from jeroboam.api.http.links import Links
 from jeroboam.api.http.versions import Microversion
 from jeroboam.drivers.registry import DriverRegistry
-from jeroboam.models import Cluster, Operation
+from jeroboam.models import Cluster, ClusterSpec, Operation, Plan
+from jeroboam.models.wire import HookAnswer
 from jeroboam.settings import Settings
 from jeroboam.store import Store
 
@@ -28,6 +29,22 @@ class Operations(Protocol):
 
     async def delete(self, cluster: Cluster, operation: Operation) -> None:
         """Add the row of a delete and start it, over whatever runs."""
+
+    async def cancel(self, operation: Operation, reason: str) -> str:
+        """Cancel an operation at work; return what will happen, in words for the user."""
+
+    async def retry(self, operation: Operation) -> None:
+        """Take up an operation that failed or was cancelled, where it stopped."""
+
+    async def answer_hook(self, operation: Operation, answer: HookAnswer) -> None:
+        """Hand the answer to a hook that the operation waits for to its run."""
+
+
+class Planner(Protocol):
+    """Makes plans; ``activities.planning.Planner`` is the real one."""
+
+    async def plan(self, operation: Operation, spec: ClusterSpec | None = None) -> Plan:
+        """Return what an operation would do, after all checks; writes nothing."""
 
 
 class Trusts(Protocol):
@@ -53,6 +70,7 @@ class Dependencies:
     store: Store
     drivers: DriverRegistry
     operations: Operations
+    planner: Planner
     authenticate: Authenticate
     authorizer: Authorizer
     directory: Callable[[Caller], CloudDirectory]

@@ -1,11 +1,9 @@
 """Makes and changes templates, with all that is checked before."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
-from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
 
 from jeroboam.api.http import names, patches, template_rules
 from jeroboam.api.http.caller import Caller
@@ -67,7 +65,7 @@ async def changed_template(
     """
     document = template.model_dump(include=set(ClusterTemplateAttributes.model_fields))
     patched = patches.apply(document, patch, mandatory=MANDATORY)
-    attributes = _validated(patched)
+    attributes = patches.validated(ClusterTemplateAttributes, patched)
     values = _values(attributes) | {"name": attributes.name or template.name}
     changed = _with_network_driver(template.model_copy(update=values))
     await _check_change(dependencies, caller, template, changed)
@@ -130,17 +128,6 @@ async def _check_change(
 def _changes(old: ClusterTemplate, new: ClusterTemplate) -> set[str]:
     before, after = old.model_dump(), new.model_dump()
     return {key for key, value in after.items() if before[key] != value}
-
-
-def _validated(patched: Mapping[str, Any]) -> ClusterTemplateAttributes:
-    try:
-        return ClusterTemplateAttributes.model_validate(dict(patched))
-    except ValidationError as error:
-        details = [
-            {**detail, "loc": ("body", *detail["loc"])}
-            for detail in error.errors(include_url=False)
-        ]
-        raise RequestValidationError(details) from error
 
 
 def _values(attributes: ClusterTemplateAttributes) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Errors as Magnum's clients read them: an ``errors`` array with one element."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -38,11 +38,14 @@ def status_of(error: errors.JeroboamError) -> int:
     return next((_STATUS[kind] for kind in type(error).mro() if kind in _STATUS), UNEXPECTED)
 
 
-def error_body(status: int, message: str, *, code: str | None = None) -> dict[str, Any]:
+def error_body(
+    status: int, message: str, *, code: str | None = None, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return Magnum's error body.
 
     Args:
         code: ``client`` or ``server``; by default what ``status`` says.
+        more: Further fields for programs; Magnum's clients do not look at them.
     """
     return {
         "errors": [
@@ -53,16 +56,22 @@ def error_body(status: int, message: str, *, code: str | None = None) -> dict[st
                 "title": _title(message),
                 "detail": message,
                 "links": [],
+                **(more or {}),
             }
         ]
     }
 
 
 def error_response(
-    status: int, message: str, *, code: str | None = None, headers: dict[str, str] | None = None
+    status: int,
+    message: str,
+    *,
+    code: str | None = None,
+    headers: dict[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> JSONResponse:
     """Return an answer with Magnum's error body."""
-    return JSONResponse(error_body(status, message, code=code), status, headers=headers)
+    return JSONResponse(error_body(status, message, code=code, more=more), status, headers=headers)
 
 
 def unsupported_version(version: versions.Microversion) -> JSONResponse:
@@ -128,7 +137,7 @@ async def _on_jeroboam_error(_: Request, error: Exception) -> JSONResponse:
     headers = {}
     if isinstance(error, errors.RateLimitedError):
         headers["Retry-After"] = str(round(error.retry_after_seconds))
-    return error_response(status, error.message, headers=headers)
+    return error_response(status, error.message, headers=headers, more=_evidence(error))
 
 
 async def _on_validation_error(_: Request, error: Exception) -> JSONResponse:
@@ -145,6 +154,13 @@ async def _on_http_exception(request: Request, error: Exception) -> JSONResponse
     routing = error.status_code in {404, 405}
     detail = "" if routing else str(error.detail)
     return error_response(error.status_code, detail, code="", headers=dict(error.headers or {}))
+
+
+def _evidence(error: errors.JeroboamError) -> dict[str, Any]:
+    """Return what programs need of an error, so that none has to read the message."""
+    if not isinstance(error, errors.OperationInProgressError):
+        return {}
+    return {"operation": {"uuid": error.operation_id, "kind": error.kind, "step": error.step}}
 
 
 def _title(message: str) -> str:

@@ -6,7 +6,7 @@ from fastapi import Depends, Request
 from starlette.exceptions import HTTPException
 
 from jeroboam.api.http.dependencies import CurrentVersion
-from jeroboam.api.http.versions import ASYNC_ROLLBACK, NOT_ACCEPTABLE, Microversion
+from jeroboam.api.http.versions import ASYNC_ROLLBACK, NOT_ACCEPTABLE, UPGRADE, Microversion
 from jeroboam.errors import InvalidRequestError
 
 
@@ -32,6 +32,14 @@ def _check_rollback(request: Request, version: CurrentVersion) -> None:
     if "rollback" in request.query_params and version < ASYNC_ROLLBACK:
         raise InvalidRequestError('Unknown argument: "rollback".')
 
+
+def _check_upgrade(version: CurrentVersion) -> None:
+    if version < UPGRADE:
+        raise InvalidRequestError(f"Upgrading a cluster needs the microversion {UPGRADE} or later.")
+
+
+upgrade_gate = Depends(_check_upgrade)
+"""Refuses upgrades before Magnum knew them, with a 400 as Magnum does."""
 
 rollback_argument = Depends(_check_rollback)
 """Refuses ``?rollback=`` before Magnum knew it."""

@@ -3,11 +3,13 @@
 import structlog
 
 from jeroboam.api.http import versions
+from jeroboam.api.http.accepting import Outcome, Wish, operation_of
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.cluster_specification import specify
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.promise import promised
 from jeroboam.api.http.schemas.cluster import ClusterCreate
+from jeroboam.api.http.sizes import check_zero
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.errors import (
     InvalidRequestError,
@@ -29,23 +31,28 @@ async def create_cluster(
     version: versions.Microversion,
     *,
     rollback: bool,
-) -> Cluster:
+    dry_run: bool,
+) -> Outcome:
     """Check everything that can be checked, store the cluster and start its creation.
 
     Args:
         rollback: Whether a create that fails removes what it has built.
+        dry_run: Whether to stop before anything is written.
     """
-    if request.node_count == 0 and version < versions.ZERO_NODES:
-        raise InvalidRequestError(
-            f"Setting the node count to zero needs the microversion {versions.ZERO_NODES} or later."
-        )
+    check_zero(request.node_count, version)
     template = await _template(dependencies, caller, request.cluster_template_id, version)
     dependencies.authorizer.require("cluster:create", caller.identity)
     await _check_quota(dependencies, caller)
     if template.hidden and not caller.identity.is_admin:
         raise NotAuthorizedError("Not authorized. The cluster template is hidden.")
     spec, driver = await specify(dependencies, caller, request, template)
-    return await _accept(dependencies, caller, spec, driver, rollback=rollback)
+    wish = Wish(spec.cluster, OperationKind.CREATE, rollback=rollback)
+    operation = operation_of(wish, caller)
+    plan = await dependencies.planner.plan(operation, spec)
+    if dry_run:
+        return Outcome(operation, plan)
+    await _accept(dependencies, caller, spec, driver, operation)
+    return Outcome(operation)
 
 
 async def _template(
@@ -74,11 +81,9 @@ async def _accept(
     caller: Caller,
     spec: ClusterSpec,
     driver: ClusterDriver,
-    *,
-    rollback: bool,
-) -> Cluster:
+    operation: Operation,
+) -> None:
     trust_id = await dependencies.trusts.create(caller) if driver.uses_cloud else None
-    operation = _operation(spec.cluster, caller, rollback=rollback)
     cluster = spec.cluster.model_copy(update={"trust_id": trust_id, "operation_id": operation.uuid})
     structlog.contextvars.bind_contextvars(cluster_id=cluster.uuid, operation_id=operation.uuid)
     try:
@@ -92,19 +97,6 @@ async def _accept(
         raise
     async with promised(dependencies.store, operation):
         await dependencies.operations.start(operation)
-    return cluster
-
-
-def _operation(cluster: Cluster, caller: Caller, *, rollback: bool) -> Operation:
-    return Operation(
-        kind=OperationKind.CREATE,
-        cluster_id=cluster.uuid,
-        cluster_name=cluster.name,
-        project_id=cluster.project_id,
-        user_id=caller.identity.user_id,
-        request_id=caller.request_id,
-        rollback=rollback,
-    )
 
 
 async def _withdraw_trust(dependencies: Dependencies, cluster: Cluster) -> None:

@@ -31,15 +31,19 @@ class Paging:
         self._links = links
 
     def next_link(
-        self, rows: Sequence[Identified], *path: str, role: str | None = None
+        self, rows: Sequence[Identified], *path: str, **filters: str | None
     ) -> dict[str, str]:
-        """Return the ``next`` field: nothing unless the page is full."""
+        """Return the ``next`` field: nothing unless the page is full.
+
+        Args:
+            filters: Arguments of the list that the next page needs as well.
+        """
         if len(rows) < self.page.limit:
             return {}
         arguments = {
             "sort_key": self.page.sort_key,
             "sort_dir": self.page.sort_dir,
-            **({"role": role} if role else {}),
+            **{name: value for name, value in filters.items() if value},
             "limit": self.page.limit,
             "marker": rows[-1].uuid,
         }
@@ -57,7 +61,7 @@ def only_arguments(*known: str) -> Callable[[Request], None]:
     return check
 
 
-def _paging(
+def _oldest_first(
     dependencies: Injected,
     links: CurrentLinks,
     marker: str | None = None,
@@ -65,20 +69,37 @@ def _paging(
     sort_key: str = "id",
     sort_dir: Annotated[str, Query(description="asc or desc")] = "asc",
 ) -> Paging:
-    longest = dependencies.settings.list_limit
+    page = _page(dependencies.settings.list_limit, marker, limit, sort_key, sort_dir)
+    return Paging(page, links)
+
+
+def _newest_first(
+    dependencies: Injected,
+    links: CurrentLinks,
+    marker: str | None = None,
+    limit: int | None = None,
+    sort_key: str = "id",
+    sort_dir: Annotated[str, Query(description="asc or desc")] = "desc",
+) -> Paging:
+    page = _page(dependencies.settings.list_limit, marker, limit, sort_key, sort_dir)
+    return Paging(page, links)
+
+
+def _page(
+    longest: int, marker: str | None, limit: int | None, sort_key: str, sort_dir: str
+) -> Page:
     if limit is not None and limit <= 0:
         raise InvalidRequestError("Limit must be positive")
     if sort_dir not in {"asc", "desc"}:
         raise InvalidRequestError(
             f"Invalid sort direction: {sort_dir}. Acceptable values are 'asc' or 'desc'"
         )
-    page = Page(
+    return Page(
         limit=min(limit or longest, longest),
         marker=None if marker is None else _uuid(marker),
         sort_key=sort_key,
         sort_dir=sort_dir,
     )
-    return Paging(page, links)
 
 
 def _uuid(text: str) -> str:
@@ -88,7 +109,15 @@ def _uuid(text: str) -> str:
         raise InvalidRequestError(f"Expected a uuid but received {text}.") from None
 
 
-CurrentPaging = Annotated[Paging, Depends(_paging)]
+CurrentPaging = Annotated[Paging, Depends(_oldest_first)]
+NewestFirst = Annotated[Paging, Depends(_newest_first)]
 no_arguments = Depends(only_arguments())
 list_arguments = Depends(only_arguments(*LIST_ARGUMENTS))
-create_arguments = Depends(only_arguments("rollback"))
+DryRunArgument = Annotated[
+    bool, Query(description="Only tell what would happen; nothing is written.")
+]
+RollbackArgument = Annotated[
+    bool | None, Query(description="Whether what was done is undone when it fails.")
+]
+change_arguments = Depends(only_arguments("rollback", "dry_run"))
+dry_run_arguments = Depends(only_arguments("dry_run"))

@@ -3,15 +3,17 @@
 import ast
 import json
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import StrictInt, StrictStr, StringConstraints
+from fastapi.exceptions import RequestValidationError
+from pydantic import StrictInt, StrictStr, StringConstraints, ValidationError
 
 from jeroboam.api.http.schemas.base import RequestModel
 from jeroboam.errors import InvalidRequestError
 
 INTERNAL = frozenset({"created_at", "id", "links", "updated_at", "uuid", "project_id", "user_id"})
-LABELS = "labels"
+M = TypeVar("M", bound=RequestModel)
+LITERALS = frozenset({"labels"})
 
 
 class PatchOperation(RequestModel):
@@ -36,8 +38,9 @@ def apply(
     document: Mapping[str, Any],
     patch: Sequence[PatchOperation],
     *,
-    mandatory: frozenset[str],
+    mandatory: frozenset[str] = frozenset(),
     internal: frozenset[str] = INTERNAL,
+    literals: frozenset[str] = LITERALS,
 ) -> dict[str, Any]:
     """Return a patched copy of ``document``.
 
@@ -45,6 +48,7 @@ def apply(
         document: Attributes, ``None`` where one is not set; labels are a mapping.
         mandatory: Attributes that cannot be removed.
         internal: Attributes that cannot be changed.
+        literals: Attributes whose new value is the text of a mapping or a list.
 
     Raises:
         InvalidRequestError: An operation is not allowed, or does not fit the document.
@@ -52,8 +56,24 @@ def apply(
     patched = {key: dict(v) if isinstance(v, Mapping) else v for key, v in document.items()}
     for operation in patch:
         _check(operation, mandatory, internal)
-        _apply_one(patched, operation)
+        _apply_one(patched, operation, literals)
     return patched
+
+
+def validated(model: type[M], patched: Mapping[str, Any]) -> M:
+    """Return the model that a patched document is.
+
+    Raises:
+        RequestValidationError: It is none, said as for the body of a request.
+    """
+    try:
+        return model.model_validate(dict(patched))
+    except ValidationError as error:
+        details = [
+            {**detail, "loc": ("body", *detail["loc"])}
+            for detail in error.errors(include_url=False)
+        ]
+        raise RequestValidationError(details) from error
 
 
 def _check(operation: PatchOperation, mandatory: frozenset[str], internal: frozenset[str]) -> None:
@@ -71,17 +91,21 @@ def _check(operation: PatchOperation, mandatory: frozenset[str], internal: froze
         raise InvalidRequestError("'add' and 'replace' operations needs value")
 
 
-def _apply_one(document: dict[str, Any], operation: PatchOperation) -> None:
+def _apply_one(
+    document: dict[str, Any], operation: PatchOperation, literals: frozenset[str]
+) -> None:
     match operation.parts:
         case [attribute]:
-            _change_attribute(document, attribute, operation)
+            _change_attribute(document, attribute, operation, literals)
         case [attribute, key] if isinstance(document.get(attribute), dict):
             _change_key(document[attribute], key, operation)
         case _:
             raise _misfit(operation, "no such member")
 
 
-def _change_attribute(document: dict[str, Any], attribute: str, operation: PatchOperation) -> None:
+def _change_attribute(
+    document: dict[str, Any], attribute: str, operation: PatchOperation, literals: frozenset[str]
+) -> None:
     if attribute not in document:
         if operation.op == "add":
             raise InvalidRequestError(
@@ -93,7 +117,7 @@ def _change_attribute(document: dict[str, Any], attribute: str, operation: Patch
         raise InvalidRequestError(
             f"The attribute {operation.path} has existed, please use 'replace' operation instead."
         )
-    is_literal = attribute == LABELS and operation.op == "replace"
+    is_literal = attribute in literals and operation.op == "replace"
     document[attribute] = _literal(operation) if is_literal else operation.new_value
 
 
@@ -113,7 +137,7 @@ def _literal(operation: PatchOperation) -> object:
             return read(str(operation.value))
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             continue
-    raise _misfit(operation, "the value is no mapping")
+    raise _misfit(operation, "the value is no mapping or list")
 
 
 def _misfit(operation: PatchOperation, reason: str) -> InvalidRequestError:

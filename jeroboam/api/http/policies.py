@@ -35,6 +35,8 @@ _BUILDING_BLOCKS = (
 _TEMPLATE = "/v1/clustertemplates/{ident}"
 _CLUSTER = "/v1/clusters/{ident}"
 _GROUPS = f"{_CLUSTER}/nodegroups"
+_ACTIONS = f"{_CLUSTER}/actions"
+_OPERATION = "/v1/operations/{ident}"
 _QUOTA = "/v1/quotas/{project_id}/{resource}"
 _FEDERATION = "/v1/federations/{ident}"
 
@@ -58,8 +60,31 @@ _RULES = (
     ("cluster:update", MEMBER, "Change a cluster.", "PATCH", _CLUSTER),
     ("cluster:update_all_projects", ADMIN, "Change any project's cluster.", "PATCH", _CLUSTER),
     ("cluster:update_health_status", MEMBER_USER, "Report a cluster's health.", "PATCH", _CLUSTER),
-    ("cluster:resize", MEMBER, "Resize a cluster.", "POST", f"{_CLUSTER}/actions/resize"),
-    ("cluster:upgrade", MEMBER, "Upgrade a cluster.", "POST", f"{_CLUSTER}/actions/upgrade"),
+    ("cluster:resize", MEMBER, "Resize a cluster.", "POST", f"{_ACTIONS}/resize"),
+    ("cluster:upgrade", MEMBER, "Upgrade a cluster.", "POST", f"{_ACTIONS}/upgrade"),
+    (
+        "cluster:upgrade_all_projects",
+        ADMIN,
+        "Upgrade any project's cluster.",
+        "POST",
+        f"{_ACTIONS}/upgrade",
+    ),
+    ("cluster:rebuild", MEMBER, "Rebuild a cluster's nodes.", "POST", f"{_ACTIONS}/rebuild"),
+    ("cluster:reboot", MEMBER, "Reboot a cluster's nodes.", "POST", f"{_ACTIONS}/reboot"),
+    (
+        "cluster:check_health",
+        MEMBER,
+        "Check a cluster's health now.",
+        "POST",
+        f"{_ACTIONS}/check_health",
+    ),
+    (
+        "cluster:force_delete",
+        ADMIN,
+        "Delete a cluster whatever hooks and the backend say; may leave things in the cloud.",
+        "DELETE",
+        f"{_CLUSTER}?force=true",
+    ),
     ("clustertemplate:create", MEMBER, "Create a template.", "POST", "/v1/clustertemplates"),
     ("clustertemplate:delete", MEMBER, "Delete a template.", "DELETE", _TEMPLATE),
     (
@@ -127,6 +152,51 @@ _RULES = (
     ("nodegroup:create", MEMBER, "Create a node group.", "POST", _GROUPS),
     ("nodegroup:update", MEMBER, "Change a node group.", "PATCH", f"{_GROUPS}/{{nodegroup}}"),
     ("nodegroup:delete", MEMBER, "Delete a node group.", "DELETE", f"{_GROUPS}/{{nodegroup}}"),
+    ("operation:get", READER, "Show an operation.", "GET", _OPERATION),
+    (
+        "operation:get_one_all_projects",
+        ADMIN,
+        "Show any project's operation.",
+        "GET",
+        _OPERATION,
+    ),
+    (
+        "operation:get_run",
+        ADMIN,
+        "See the link to an operation's run in the Temporal UI.",
+        "GET",
+        _OPERATION,
+    ),
+    ("operation:get_all", READER, "List operations.", "GET", "/v1/operations"),
+    (
+        "operation:get_all_all_projects",
+        ADMIN,
+        "List all projects' operations.",
+        "GET",
+        "/v1/operations",
+    ),
+    ("operation:cancel", MEMBER, "Cancel an operation.", "POST", f"{_OPERATION}/cancel"),
+    (
+        "operation:retry",
+        MEMBER,
+        "Retry an operation, for those who may begin such a one.",
+        "POST",
+        f"{_OPERATION}/retry",
+    ),
+    (
+        "operation:resume",
+        MEMBER,
+        "Go on with a cancelled operation, for those who may begin such a one.",
+        "POST",
+        f"{_OPERATION}/resume",
+    ),
+    (
+        "operation:approve",
+        ADMIN,
+        "Answer for a hook that an operation waits for.",
+        "POST",
+        f"{_OPERATION}/resume",
+    ),
     (
         "certificate:create",
         MEMBER_USER,

@@ -13,6 +13,7 @@ import uvicorn
 from temporalio.client import Client
 
 from jeroboam import temporal
+from jeroboam.activities.planning import Planner
 from jeroboam.api.http.app import create_app
 from jeroboam.api.http.authorization import Authorizer
 from jeroboam.api.http.caller import Caller
@@ -23,6 +24,7 @@ from jeroboam.api.http.openstack_directory import OpenStackDirectory
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.errors import CloudUnavailableError, ConfigurationError
+from jeroboam.hooks.registry import HookRegistry
 from jeroboam.settings import Settings
 from jeroboam.store import Store
 from jeroboam.workflows.client import OperationClient
@@ -87,11 +89,13 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
             timeout_seconds=min(LONGEST_LOOK_UP_SECONDS, settings.cloud_timeout_seconds),
         )
 
+    drivers = DriverRegistry.load(settings)
     return Dependencies(
         settings=settings,
         store=store,
-        drivers=DriverRegistry.load(settings),
+        drivers=drivers,
         operations=OperationClient(client, store, settings),
+        planner=Planner(store, drivers, HookRegistry.load()),
         authenticate=authenticate,
         authorizer=Authorizer(settings.policy_file),
         directory=directory,

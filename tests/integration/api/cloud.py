@@ -5,8 +5,16 @@ from dataclasses import dataclass, field
 
 from jeroboam.api.http.caller import Caller, Credentials, Refusal
 from jeroboam.api.http.directory import Flavor, Found, Image, Wanted
-from jeroboam.errors import CloudUnavailableError, InvalidRequestError, NotFoundError
+from jeroboam.errors import (
+    CloudUnavailableError,
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+)
 from jeroboam.models import Cluster, Identity, Operation
+from jeroboam.models.lifecycle import CANCEL_WORDS, TRAITS
+from jeroboam.models.wire import HookAnswer
+from jeroboam.store import Store
 
 PROJECT = "11111111111111111111111111111111"
 OTHER_PROJECT = "22222222222222222222222222222222"
@@ -99,10 +107,13 @@ class FakeTrusts:
 
 @dataclass
 class RecordingOperations:
-    """Starts nothing and remembers what it was asked."""
+    """Starts nothing and remembers what it was asked; takes operations up again in the store."""
 
+    store: Store
     started: list[Operation] = field(default_factory=list)
     deleted: list[Operation] = field(default_factory=list)
+    cancelled: list[tuple[str, str]] = field(default_factory=list)
+    answers: list[HookAnswer] = field(default_factory=list)
     error: Exception | None = None
 
     async def start(self, operation: Operation) -> None:
@@ -112,5 +123,21 @@ class RecordingOperations:
         self.started.append(operation)
 
     async def delete(self, cluster: Cluster, operation: Operation) -> None:
-        """Remember a delete."""
+        """Store the row of a delete and remember it."""
+        await self.store.operations.add(operation)
         self.deleted.append(operation)
+
+    async def cancel(self, operation: Operation, reason: str) -> str:
+        """Remember a cancellation and say what the kind of operation does."""
+        if not operation.state.active:
+            raise ConflictError(f"The operation has ended already ({operation.state}).")
+        self.cancelled.append((operation.uuid, reason))
+        return CANCEL_WORDS[TRAITS[operation.kind].on_cancel]
+
+    async def retry(self, operation: Operation) -> None:
+        """Open the record again, as the engine does, and remember the start."""
+        await self.start(await self.store.operations.reopen(operation.uuid))
+
+    async def answer_hook(self, operation: Operation, answer: HookAnswer) -> None:
+        """Remember an answer."""
+        self.answers.append(answer)

@@ -9,9 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
+from jeroboam.activities.planning import Planner
 from jeroboam.api.http.app import create_app
 from jeroboam.api.http.authorization import Authorizer
 from jeroboam.api.http.dependencies import Dependencies
+from jeroboam.hooks.registry import HookRegistry
 from jeroboam.settings import Settings
 from jeroboam.store import Store
 from tests.integration.api import cloud as people
@@ -89,13 +91,15 @@ async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
         state_directory=tmp_path, cloud="testcloud", max_clusters_per_project=3, list_limit=5
     )
     store = await Store.open(settings.resolved_database_url)
-    made_up, trusts, operations = FakeCloud(), FakeTrusts(), RecordingOperations()
+    made_up, trusts, operations = FakeCloud(), FakeTrusts(), RecordingOperations(store)
+    drivers = registry()
     app = create_app(
         Dependencies(
             settings=settings,
             store=store,
-            drivers=registry(),
+            drivers=drivers,
             operations=operations,
+            planner=Planner(store, drivers, HookRegistry(())),
             authenticate=people.authenticate,
             authorizer=Authorizer(),
             directory=made_up.directory,

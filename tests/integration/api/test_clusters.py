@@ -186,6 +186,7 @@ async def test_a_finished_cluster_shows_what_the_driver_reported(service: Servic
         uuid,
         state=OperationState.SUCCEEDED,
         cluster_status=Status.CREATE_COMPLETE,
+        node_group_status=Status.CREATE_COMPLETE,
         outputs=outputs,
     )
     body = await show(service, uuid)

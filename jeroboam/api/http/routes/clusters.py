@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-import structlog
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
+from fastapi.responses import Response
 
-from jeroboam.api.http import new_cluster, progress
-from jeroboam.api.http.caller import Caller
+from jeroboam.api.http import accepting, changed_cluster, new_cluster, progress
+from jeroboam.api.http.answers import ACCEPTED, NO_CONTENT, answer, documented
 from jeroboam.api.http.dependencies import (
     CurrentCaller,
     CurrentLinks,
@@ -18,13 +18,17 @@ from jeroboam.api.http.dependencies import (
 from jeroboam.api.http.gates import rollback_argument
 from jeroboam.api.http.paging import (
     CurrentPaging,
-    create_arguments,
+    DryRunArgument,
+    RollbackArgument,
+    change_arguments,
     list_arguments,
     no_arguments,
+    only_arguments,
 )
-from jeroboam.api.http.promise import promised
+from jeroboam.api.http.patches import PatchOperation
+from jeroboam.api.http.permitted import permitted_cluster
 from jeroboam.api.http.schemas import cluster as schema
-from jeroboam.models import Cluster, ClusterTemplate, Operation, OperationKind
+from jeroboam.models import Cluster, ClusterTemplate
 from jeroboam.store import Scope
 
 router = APIRouter(prefix="/v1/clusters", tags=["clusters"])
@@ -85,60 +89,102 @@ async def show_cluster(
     version: CurrentVersion,
 ) -> schema.ClusterDetail:
     """Show one cluster; while an operation runs, ``status_reason`` says where it stands."""
-    dependencies.authorizer.require_for_all_projects(
-        "cluster:get_one_all_projects", caller.identity
+    cluster = await permitted_cluster(
+        dependencies, caller, ident, "cluster:get", all_projects="cluster:get_one_all_projects"
     )
-    cluster = await _visible(dependencies, caller, ident)
-    dependencies.authorizer.require("cluster:get", caller.identity, cluster)
     spec = await dependencies.store.clusters.spec(cluster.uuid)
     cluster = await _with_progress(dependencies, spec.cluster)
     body = schema.detail(cluster, spec.node_groups, spec.template.labels, links, version)
     return schema.with_faults(body, cluster, spec.node_groups)
 
 
-@router.post("", status_code=202, dependencies=[rollback_argument, create_arguments])
+@router.post(
+    "",
+    dependencies=[rollback_argument, change_arguments],
+    response_class=Response,
+    status_code=ACCEPTED,
+    responses=documented(ACCEPTED, schema.ClusterReference),
+)
 async def create_cluster(
     body: schema.ClusterCreate,
     dependencies: Injected,
     caller: CurrentCaller,
     version: CurrentVersion,
     *,
-    rollback: bool = False,
-) -> schema.ClusterReference:
+    rollback: RollbackArgument = None,
+    dry_run: DryRunArgument = False,
+) -> Response:
     """Accept the creation of a cluster, after everything that can be checked was checked.
 
     With ``rollback`` a create that fails removes what it has built. Magnum has the argument for
     updates only; without it a failed cluster is kept for inspection, as Magnum does.
     """
-    cluster = await new_cluster.create_cluster(
-        dependencies, caller, body, version, rollback=rollback
+    outcome = await new_cluster.create_cluster(
+        dependencies, caller, body, version, rollback=bool(rollback), dry_run=dry_run
     )
-    return schema.ClusterReference(uuid=cluster.uuid)
+    return answer(outcome, schema.ClusterReference(uuid=outcome.operation.cluster_id))
 
 
-@router.delete("/{ident}", status_code=204, dependencies=[no_arguments])
-async def delete_cluster(ident: str, dependencies: Injected, caller: CurrentCaller) -> None:
-    """Accept the deletion of a cluster, whatever happens to it at the moment."""
-    dependencies.authorizer.require_for_all_projects("cluster:delete_all_projects", caller.identity)
-    cluster = await _visible(dependencies, caller, ident)
-    dependencies.authorizer.require("cluster:delete", caller.identity, cluster)
-    operation = Operation(
-        kind=OperationKind.DELETE,
-        cluster_id=cluster.uuid,
-        cluster_name=cluster.name,
-        project_id=cluster.project_id,
-        user_id=caller.identity.user_id,
-        request_id=caller.request_id,
+@router.patch(
+    "/{ident}",
+    dependencies=[rollback_argument, change_arguments],
+    response_class=Response,
+    status_code=ACCEPTED,
+    responses=documented(ACCEPTED, schema.ClusterReference),
+)
+async def change_cluster(
+    ident: str,
+    patch: Sequence[PatchOperation],
+    dependencies: Injected,
+    caller: CurrentCaller,
+    version: CurrentVersion,
+    *,
+    rollback: RollbackArgument = None,
+    dry_run: DryRunArgument = False,
+) -> Response:
+    """Change by a JSON patch the number of a cluster's workers, or what is known of its health.
+
+    A new number is an operation, which is rolled back when it fails unless ``rollback`` is false.
+    The health is written at once.
+    """
+    cluster = await permitted_cluster(
+        dependencies,
+        caller,
+        ident,
+        "cluster:update",
+        all_projects="cluster:update_all_projects",
     )
-    structlog.contextvars.bind_contextvars(operation_id=operation.uuid)
-    async with promised(dependencies.store, operation):
-        await dependencies.operations.delete(cluster, operation)
+    return await changed_cluster.change(
+        dependencies, caller, cluster, patch, version, rollback=rollback, dry_run=dry_run
+    )
 
 
-async def _visible(dependencies: Dependencies, caller: Caller, ident: str) -> Cluster:
-    cluster = await dependencies.store.clusters.get(ident, caller.scope)
-    structlog.contextvars.bind_contextvars(cluster_id=cluster.uuid)
-    return cluster
+@router.delete(
+    "/{ident}",
+    dependencies=[Depends(only_arguments("force", "dry_run"))],
+    response_class=Response,
+    status_code=NO_CONTENT,
+    responses=documented(NO_CONTENT),
+)
+async def delete_cluster(
+    ident: str,
+    dependencies: Injected,
+    caller: CurrentCaller,
+    *,
+    force: bool = False,
+    dry_run: DryRunArgument = False,
+) -> Response:
+    """Accept the deletion of a cluster, whatever happens to it at the moment.
+
+    With ``force`` it goes even when hooks or the backend fail; what is left is in the operation's
+    record.
+    """
+    rules = ("cluster:delete", "cluster:force_delete") if force else ("cluster:delete",)
+    cluster = await permitted_cluster(
+        dependencies, caller, ident, *rules, all_projects="cluster:delete_all_projects"
+    )
+    outcome = await accepting.remove(dependencies, caller, cluster, force=force, dry_run=dry_run)
+    return answer(outcome, None)
 
 
 async def _with_progress(dependencies: Dependencies, cluster: Cluster) -> Cluster:

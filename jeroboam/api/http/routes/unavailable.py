@@ -1,23 +1,14 @@
 """Routes of Magnum that Jeroboam does not serve: they say so, after Magnum's own gates."""
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 
 from jeroboam.api.http import versions
-from jeroboam.api.http.dependencies import CurrentVersion
-from jeroboam.api.http.gates import rollback_argument, since
-from jeroboam.errors import InvalidRequestError
+from jeroboam.api.http.gates import since
 
 NOT_SERVED = 501
 
 router = APIRouter(prefix="/v1", include_in_schema=False)
-
-
-def _refuse_upgrade(version: CurrentVersion) -> None:
-    if version < versions.UPGRADE:
-        raise InvalidRequestError(
-            f"Upgrading a cluster needs the microversion {versions.UPGRADE} or later."
-        )
 
 
 async def _not_served(request: Request) -> None:
@@ -27,15 +18,7 @@ async def _not_served(request: Request) -> None:
     )
 
 
-_GATED = (
-    ("PATCH", "/clusters/{ident}", rollback_argument),
-    ("POST", "/clusters/{ident}/actions/resize", since(versions.RESIZE, "resize")),
-    ("POST", "/clusters/{ident}/actions/upgrade", Depends(_refuse_upgrade)),
-    ("POST", "/clusters/{ident}/nodegroups", since(versions.NODE_GROUPS, "post")),
-    ("PATCH", "/clusters/{ident}/nodegroups/{group}", since(versions.NODE_GROUPS, "patch")),
-    ("DELETE", "/clusters/{ident}/nodegroups/{group}", since(versions.NODE_GROUPS, "delete")),
-    ("PATCH", "/credentials/{ident}", since(versions.CREDENTIALS, "patch")),
-)
+_GATED = (("PATCH", "/credentials/{ident}", since(versions.CREDENTIALS, "patch")),)
 _UNGATED = (
     ("GET", "/certificates/{ident}"),
     ("POST", "/certificates"),

@@ -17,6 +17,7 @@ RESOURCES = (
     "stats",
     "federations",
     "credentials",
+    "operations",
 )
 
 router = APIRouter(tags=["versions"])

@@ -1,11 +1,73 @@
 """Node groups on the wire."""
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
 
 from jeroboam.api.http import labels as label_rules
 from jeroboam.api.http.links import Links
-from jeroboam.api.http.schemas.base import Link, ResponseModel, Timestamp
+from jeroboam.api.http.schemas.base import (
+    Count,
+    Ignored,
+    Labels,
+    Link,
+    Positive,
+    ReadOnly,
+    RequestModel,
+    ResponseModel,
+    ShortText,
+    Timestamp,
+)
 from jeroboam.models import NodeGroup
+
+GroupName = Annotated[
+    str,
+    StringConstraints(
+        min_length=1, max_length=63, pattern=r"^[a-zA-Z0-9]([a-zA-Z0-9_.-]*[a-zA-Z0-9])?$"
+    ),
+]
+"""A name becomes a label of Kubernetes on the group's nodes."""
+
+
+class NodeGroupChange(RequestModel):
+    """What a patch may change of a node group, and what it must result in."""
+
+    min_node_count: Count | None = None
+    max_node_count: Count | None = None
+    node_labels: Labels = Field(default_factory=dict)
+    node_taints: Sequence[Any] | None = None
+
+
+class NodeGroupCreate(NodeGroupChange):
+    """Body of ``POST /v1/clusters/{cluster}/nodegroups``."""
+
+    name: GroupName
+    role: ShortText | None = None
+    flavor_id: ShortText | None = None
+    image_id: ShortText | None = None
+    docker_volume_size: Positive | None = None
+    labels: Labels = Field(default_factory=dict)
+    merge_labels: bool | None = None
+    node_count: Count | None = None
+
+    id: Ignored = None
+    uuid: Ignored = None
+    cluster_id: Ignored = None
+    is_default: Ignored = None
+    status: Ignored = None
+    status_reason: Ignored = None
+    version: Ignored = None
+    labels_overridden: Ignored = None
+    labels_added: Ignored = None
+    labels_skipped: Ignored = None
+
+    project_id: ReadOnly = None
+    links: ReadOnly = None
+    node_addresses: ReadOnly = None
+    stack_id: ReadOnly = None
+    created_at: ReadOnly = None
+    updated_at: ReadOnly = None
 
 
 class NodeGroupSummary(ResponseModel):
