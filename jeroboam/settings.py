@@ -20,6 +20,11 @@ class Settings(BaseSettings):
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
         poll_interval_seconds: Time between two list calls of a poll hub.
         max_clusters_per_project: Magnum's ``[quotas] max_clusters_per_project``.
+        hooks_file: Declarations of hooks, as YAML.
+        hooks_key: Base64 key of 32 bytes for the secrets and callbacks of hooks; API and workers
+            share it. Without it a key file is made in ``state_directory``.
+        webhook_allowed: Prefixes of the URLs that hooks may call; empty allows none.
+        webhook_networks: Networks that are not public and in which those targets may lie.
     """
 
     model_config = SettingsConfigDict(env_prefix="JEROBOAM_", extra="ignore")
@@ -58,10 +63,21 @@ class Settings(BaseSettings):
     disabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     max_clusters_per_project: int = Field(default=20, ge=0)
 
+    hooks_file: Path | None = None
+    hooks_key: SecretStr | None = None
+    webhook_allowed: Annotated[tuple[str, ...], NoDecode] = ()
+    webhook_networks: Annotated[tuple[str, ...], NoDecode] = ()
+
     log_level: str = "INFO"
     log_format: str = Field(default="json", pattern="^(json|console)$")
 
-    @field_validator("enabled_drivers", "disabled_drivers", mode="before")
+    @field_validator(
+        "enabled_drivers",
+        "disabled_drivers",
+        "webhook_allowed",
+        "webhook_networks",
+        mode="before",
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         """Accept ``a,b`` from the environment, as operators write lists."""

@@ -3,17 +3,20 @@
 import base64
 import binascii
 import hashlib
+import hmac
 import os
 import secrets
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from pydantic import SecretStr
 
 from jeroboam.errors import ConfigurationError
 from jeroboam.settings import Settings
 
 KEY_FILE = "secrets.key"
+HOOKS_KEY_FILE = "hooks.key"
 
 _KEY_BYTES = 32
 _VERSION = b"\x01"
@@ -30,6 +33,7 @@ class Cipher:
     """
 
     def __init__(self, key: bytes) -> None:
+        self._key = key
         self._aead = AESGCM(key)
         self._id = hashlib.sha256(b"jeroboam key id" + key).digest()[:_ID_BYTES]
 
@@ -39,11 +43,21 @@ class Cipher:
     @classmethod
     def from_settings(cls, settings: Settings) -> "Cipher":
         """Take the key from the settings, else from a file made on first use."""
-        if settings.secrets_key is not None:
-            return cls(
-                _decode(settings.secrets_key.get_secret_value().encode(), "JEROBOAM_SECRETS_KEY")
-            )
-        return cls(_load_or_create(settings.state_directory / KEY_FILE))
+        path = settings.state_directory / KEY_FILE
+        return cls(_key(settings.secrets_key, "JEROBOAM_SECRETS_KEY", path))
+
+    @classmethod
+    def for_hooks(cls, settings: Settings) -> "Cipher":
+        """Take the key of the hooks likewise.
+
+        It is another one, because the API has it too: the API must not read clusters' keys.
+        """
+        path = settings.state_directory / HOOKS_KEY_FILE
+        return cls(_key(settings.hooks_key, "JEROBOAM_HOOKS_KEY", path))
+
+    def derive(self, purpose: str) -> bytes:
+        """Return a key for another purpose, from which this one cannot be told."""
+        return hmac.digest(self._key, f"jeroboam {purpose}".encode(), "sha256")
 
     @property
     def key_id(self) -> str:
@@ -72,7 +86,8 @@ class Cipher:
         if header != _VERSION + self._id:
             raise ConfigurationError(
                 f"The secrets of {context} were encrypted with key {header[1:].hex()}, and this "
-                f"process has key {self.key_id}. Give all processes the same JEROBOAM_SECRETS_KEY."
+                f"process has key {self.key_id}. Give all processes the same JEROBOAM_SECRETS_KEY "
+                "(for hooks JEROBOAM_HOOKS_KEY)."
             )
         try:
             return self._aead.decrypt(nonce, ciphertext, header + context.encode())
@@ -80,6 +95,12 @@ class Cipher:
             raise ConfigurationError(
                 f"The stored secrets of {context} are damaged. Restore them from a backup."
             ) from None
+
+
+def _key(given: SecretStr | None, name: str, path: Path) -> bytes:
+    if given is not None:
+        return _decode(given.get_secret_value().encode(), name)
+    return _load_or_create(path, name)
 
 
 def _decode(text: bytes, source: str) -> bytes:
@@ -95,7 +116,7 @@ def _decode(text: bytes, source: str) -> bytes:
     return key
 
 
-def _load_or_create(path: Path) -> bytes:
+def _load_or_create(path: Path, name: str) -> bytes:
     """Return the key in ``path``; of several processes that make it at once, one wins."""
     try:
         if not path.exists():
@@ -106,7 +127,7 @@ def _load_or_create(path: Path) -> bytes:
     except OSError as error:
         raise ConfigurationError(
             f"The key file {path} cannot be used ({error.strerror}). Set JEROBOAM_STATE_DIRECTORY "
-            "to a directory that belongs to Jeroboam, or set JEROBOAM_SECRETS_KEY."
+            f"to a directory that belongs to Jeroboam, or set {name}."
         ) from error
 
 

@@ -6,6 +6,7 @@ from jeroboam.store import migrate as migrations
 from jeroboam.store.cipher import Cipher
 from jeroboam.store.clusters import ClusterRepository
 from jeroboam.store.database import Database
+from jeroboam.store.hooks import HookRepository
 from jeroboam.store.maintenance import MaintenanceRepository
 from jeroboam.store.operations import OperationRepository
 from jeroboam.store.query import scalar
@@ -22,28 +23,41 @@ class Store:
     Args:
         database: An open database.
         cipher: The key of the secrets, for processes that need them.
+        hooks_cipher: The key of the hooks' secrets, likewise.
     """
 
-    def __init__(self, database: Database, cipher: Cipher | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        cipher: Cipher | None = None,
+        hooks_cipher: Cipher | None = None,
+    ) -> None:
         self._database = database
         self.templates = TemplateRepository(database)
         self.clusters = ClusterRepository(database)
         self.operations = OperationRepository(database)
         self.services = ServiceRepository(database)
         self.secrets = SecretRepository(database, cipher)
+        self.hooks = HookRepository(database, hooks_cipher)
         self.schedules = ScheduleRepository(database)
         self.schedule_runs = ScheduleRunRepository(database)
         self.maintenance = MaintenanceRepository(database)
 
     @classmethod
     async def open(
-        cls, url: str, *, cipher: Cipher | None = None, migrate: bool = False
+        cls,
+        url: str,
+        *,
+        cipher: Cipher | None = None,
+        hooks_cipher: Cipher | None = None,
+        migrate: bool = False,
     ) -> "Store":
         """Open the database; connections are made when they are needed.
 
         Args:
             url: ``sqlite+aiosqlite:///<file>`` or ``postgresql+asyncpg://...``.
             cipher: The key of the secrets.
+            hooks_cipher: The key of the hooks' secrets.
             migrate: Bring the schema up to date first; several processes may do so at once.
 
         Raises:
@@ -52,7 +66,7 @@ class Store:
         """
         if migrate:
             await migrations.upgrade(url)
-        return cls(Database(url), cipher)
+        return cls(Database(url), cipher, hooks_cipher)
 
     async def close(self) -> None:
         """Close all connections."""

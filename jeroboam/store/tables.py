@@ -12,6 +12,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import Integer
 
 from jeroboam.models import Parameters, Plan, StepRecord
+from jeroboam.models.hook import HookDeclaration
 from jeroboam.models.schedule import Selector
 from jeroboam.store.columns import Document, Prose, UtcDateTime
 
@@ -321,3 +322,16 @@ class MaintenanceWindowRow(Base):
     time_zone: Mapped[str]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime | None]
+
+
+class HookRow(Base):
+    """A ``HookDeclaration``, with the secret of its hook in an envelope."""
+
+    __tablename__ = "hooks"
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    uuid: Mapped[str] = mapped_column(_UUID, unique=True)
+    name: Mapped[str] = mapped_column(_WORD, unique=True)
+    declaration: Mapped[HookDeclaration] = mapped_column(Document(HookDeclaration))
+    secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime]
