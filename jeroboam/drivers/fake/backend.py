@@ -5,9 +5,10 @@ so that a process may be killed at any point.
 """
 
 import fcntl
+import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -15,7 +16,7 @@ from zlib import crc32
 
 from jeroboam.drivers.fake import changes, faults
 from jeroboam.drivers.fake.cluster import FakeCluster
-from jeroboam.drivers.fake.labels import CALL_OF_METHOD, FakeCall, Labels
+from jeroboam.drivers.fake.labels import CALL_OF_METHOD, FakeCall, Labels, parse
 from jeroboam.drivers.fake.records import Change, Entry, Event, Work, WorkState
 from jeroboam.errors import CloudUnavailableError, ConflictError
 from jeroboam.models import Method, new_uuid
@@ -54,11 +55,23 @@ class FakeBackend:
     """A directory of pretended clusters.
 
     ``<uuid>.json`` is a cluster of which something exists, ``removed/<uuid>.json`` what is known of
-    one that is gone. While there is a file ``unreachable``, nothing here answers.
+    one that is gone. While there is a file ``unreachable``, nothing here answers. Labels in
+    ``faults/<uuid>.json`` hold instead of those of the cluster.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+
+    def behaviour(self, uuid: str, labels: Mapping[str, str]) -> Labels:
+        """Return how to treat a cluster: as its labels say, or as a file says instead.
+
+        Raises:
+            InvalidRequestError: A label is not valid.
+        """
+        path = self._directory / "faults" / f"{uuid}.json"
+        with suppress(FileNotFoundError):
+            return parse({**labels, **json.loads(path.read_text())})
+        return parse(labels)
 
     def read(self, uuid: str) -> FakeCluster:
         """Return what is known of a cluster, as it stands now.

@@ -197,7 +197,7 @@ class FakeDriver(
     def check_health(self, context: DriverContext, spec: ClusterSpec) -> Health:
         """Return what a label asks for, or how the nodes are."""
         cluster = self._ask(context, spec, FakeCall.CHECK_HEALTH)
-        return reading.health(cluster, labels.parse(spec.labels))
+        return reading.health(cluster, self._behaviour(spec))
 
     def find_leftovers(self, context: DriverContext, spec: ClusterSpec) -> Sequence[str]:
         """Return the nodes that are there, and the volumes that a label made stay behind."""
@@ -217,7 +217,7 @@ class FakeDriver(
                 uuid=spec.cluster.uuid,
                 method=method,
                 key=context.idempotency_key,
-                labels=labels.parse(spec.labels),
+                labels=self._behaviour(spec),
                 target=target,
                 plan=plan,
                 batch=batch,
@@ -225,11 +225,14 @@ class FakeDriver(
         )
 
     def _ask(self, context: DriverContext, spec: ClusterSpec, call: FakeCall) -> FakeCluster:
-        behaviour = labels.parse(spec.labels)
+        behaviour = self._behaviour(spec)
         self._backend.answer(spec.cluster.uuid, call, context.idempotency_key, behaviour)
         if behaviour.fake_fail == call:
             raise BackendFailedError(behaviour.fake_fail_reason)
         return self._backend.read(spec.cluster.uuid)
+
+    def _behaviour(self, spec: ClusterSpec) -> labels.Labels:
+        return self._backend.behaviour(spec.cluster.uuid, spec.labels)
 
     def _require(self, spec: ClusterSpec, group: NodeGroup | None = None) -> None:
         """Raise ``BackendFailedError`` if there is nothing to change."""

@@ -241,6 +241,17 @@ class TestTroubleOfCalls:
         living.do(reboot(living))
         assert journal(living)[Event.HUNG] == 1
 
+    def test_labels_of_a_living_cluster(self, living: LivingCluster, tmp_path: Path) -> None:
+        """A file of labels holds instead of the cluster's own, until it is removed."""
+        faults = tmp_path / "faults" / f"{living.spec.cluster.uuid}.json"
+        faults.parent.mkdir()
+        faults.write_text('{"fake_fail": "reboot"}')
+        call = reboot(living)
+        living.submit(call)
+        assert living.finish(call).phase is Phase.FAILED
+        faults.unlink()
+        living.do(call)
+
     def test_cut_off(self, living: LivingCluster, tmp_path: Path) -> None:
         """While the file that says so is there nothing answers; then all goes on."""
         call = reboot(living)
