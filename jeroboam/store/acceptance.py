@@ -114,12 +114,27 @@ async def reopen(connection: AsyncConnection, uuid: str, at: datetime) -> Operat
 
 
 def remaining(operation: Operation) -> tuple[StepRecord, ...]:
-    """Return the steps as a new run shall find them: done ones stay, unless any were undone."""
-    began_to_undo = operation.undone or any(step.undoes for step in operation.steps)
+    """Return the steps as a new run shall find them.
+
+    Done ones stay, unless any were undone. What was submitted and did not come to its end is
+    submitted again.
+    """
+    plan = operation.plan
+    if plan is None:
+        return ()
+    known = {step.name: step for step in operation.steps}
+    if operation.undone or any(step.undoes for step in operation.steps):
+        known = {}
+    unfinished = {
+        step.call.submitted_by
+        for step in plan.steps
+        if step.call and not (step.name in known and known[step.name].state.done)
+    }
     return tuple(
-        step if step.state.done and not began_to_undo else StepRecord(name=step.name)
-        for step in operation.steps
-        if not step.undoes
+        known[step.name]
+        if step.name in known and known[step.name].state.done and step.name not in unfinished
+        else StepRecord(name=step.name)
+        for step in plan.steps
     )
 
 

@@ -44,7 +44,7 @@ async def apply(
     row = await _locked(connection, transition.operation_id)
     if row is None:
         raise NotFoundError(f"Operation {transition.operation_id} could not be found.")
-    same_run = row["run_id"] in {None, transition.run_id}
+    same_run = None in {row["run_id"], transition.run_id} or row["run_id"] == transition.run_id
     if not same_run and not takes_over:
         return Recorded.OTHER_RUN
     if same_run and transition.seq <= row["seq"]:

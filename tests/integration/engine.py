@@ -10,6 +10,8 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.drivers.fake.backend import FakeBackend
+from jeroboam.drivers.fake.cluster import FakeCluster
 from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.errors import NotFoundError
@@ -20,8 +22,10 @@ from jeroboam.models import (
     ClusterSpec,
     Operation,
     OperationKind,
+    Parameters,
     new_uuid,
 )
+from jeroboam.models.lifecycle import TRAITS
 from jeroboam.models.wire import workflow_id
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
@@ -58,10 +62,66 @@ class Engine:
         await self.store.templates.add(spec.template)
         await self.store.clusters.create(spec, operation, project_limit=1000)
 
+    async def ready(self, **fields: Any) -> ClusterSpec:
+        """Return a cluster that is complete, as it is recorded."""
+        spec = await self.create(**fields)
+        await self.settled(spec)
+        return await self.spec(spec)
+
+    async def ask(
+        self,
+        spec: ClusterSpec,
+        kind: OperationKind,
+        *,
+        rollback: bool | None = None,
+        **parameters: Any,
+    ) -> Operation:
+        """Accept and start an operation, as the API does."""
+        rolls_back = TRAITS[kind].rolls_back if rollback is None else rollback
+        operation = self.operation(
+            spec.cluster, kind, rollback=rolls_back, parameters=Parameters(**parameters)
+        )
+        await self.store.operations.accept(operation)
+        await self.operations.start(operation)
+        return operation
+
+    async def ended(self, operation: Operation, seconds: float = 30) -> Operation:
+        """Wait until an operation has ended; return its record."""
+        async with asyncio.timeout(seconds):
+            while True:
+                found = await self.store.operations.get(operation.uuid)
+                if not found.state.active:
+                    return found
+                await asyncio.sleep(0.05)
+
+    async def at_step(self, operation: Operation, words: str, seconds: float = 30) -> Operation:
+        """Wait until a step is at work whose name holds some words."""
+        async with asyncio.timeout(seconds):
+            while True:
+                found = await self.store.operations.get(operation.uuid)
+                if words in (found.current_step or ""):
+                    return found
+                assert found.state.active, found
+                await asyncio.sleep(0.02)
+
+    async def spec(self, spec: ClusterSpec) -> ClusterSpec:
+        """Return a cluster as it is recorded now."""
+        return await self.store.clusters.spec(spec.cluster.uuid)
+
+    def backend(self, spec: ClusterSpec) -> FakeCluster:
+        """Return what the backend itself knows of a cluster."""
+        return FakeBackend(self.fakes).read(spec.cluster.uuid)
+
     def operation(
-        self, cluster: Cluster, kind: OperationKind, *, rollback: bool = False
+        self,
+        cluster: Cluster,
+        kind: OperationKind,
+        *,
+        rollback: bool = False,
+        parameters: Parameters | None = None,
     ) -> Operation:
         return Operation(
+            parameters=parameters or Parameters(),
             kind=kind,
             cluster_id=cluster.uuid,
             cluster_name=cluster.name,

@@ -238,7 +238,7 @@ async def test_cancelled_from_the_temporal_ui(engine: Engine) -> None:
     cluster = await engine.settled(spec)
     assert (cluster.status, cluster.status_reason) == (
         Status.CREATE_FAILED,
-        "Cancelled by an operator.",
+        "Cancelled in Temporal by an operator. It was rolled back: what had been built is removed.",
     )
     await engine.delete(cluster)
     await engine.gone(spec)

@@ -74,6 +74,7 @@ def a_transition(operation: Operation, seq: int, **changes: Any) -> Transition:
         "seq": seq,
         "at": utc_now(),
         "state": OperationState.RUNNING,
+        "node_group_status": changes.get("cluster_status"),
     }
     return Transition(**values | changes)
 

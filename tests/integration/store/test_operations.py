@@ -12,6 +12,7 @@ from jeroboam.models import (
     Operation,
     OperationKind,
     OperationState,
+    Recorded,
     Status,
     StepNote,
     StepRecord,
@@ -19,7 +20,7 @@ from jeroboam.models import (
     new_uuid,
     utc_now,
 )
-from jeroboam.store import Page, Scope, Store
+from jeroboam.store import OperationFilter, Page, Scope, Store
 from tests.integration.store.builders import PROJECT, a_transition, an_operation, stored
 
 EVERYONE = Scope(None)
@@ -45,7 +46,7 @@ async def test_first_transition_starts_the_operation(store: Store) -> None:
     transition = a_transition(
         operation, 1, steps=steps, run_id="run", cluster_status=Status.CREATE_IN_PROGRESS
     )
-    assert await store.operations.apply(transition) is True
+    assert await store.operations.apply(transition) is Recorded.WRITTEN
     assert await store.operations.get(operation.uuid) == operation.model_copy(
         update={
             "state": OperationState.RUNNING,
@@ -79,7 +80,7 @@ async def test_repeated_and_late_transitions_do_nothing(store: Store) -> None:
         late = a_transition(
             operation, seq, reason="late", cluster_status=Status.CREATE_COMPLETE, stack_id="late"
         )
-        assert await store.operations.apply(late) is False
+        assert await store.operations.apply(late) is Recorded.STALE
     assert (await store.operations.get(operation.uuid), await _cluster(store, operation)) == before
 
 
@@ -180,7 +181,7 @@ async def test_next_operation_takes_the_cluster_over(store: Store) -> None:
         stack_id="straggler",
         remove_cluster=True,
     )
-    assert await store.operations.apply(straggler) is True
+    assert await store.operations.apply(straggler) is Recorded.WRITTEN
     cluster = await _cluster(store, create)
     assert (cluster.operation_id, cluster.status) == (remove.uuid, Status.DELETE_IN_PROGRESS)
     assert cluster.stack_id is None
@@ -216,8 +217,8 @@ async def test_removal_leaves_the_operation(store: Store) -> None:
     await store.operations.note(StepNote(operation_id=create.uuid, step="wait", message="8 of 9"))
     remove = await _next(store, create)
     last = a_transition(remove, 9, state=OperationState.SUCCEEDED, remove_cluster=True)
-    assert await store.operations.apply(last) is True
-    assert await store.operations.apply(last) is False
+    assert await store.operations.apply(last) is Recorded.WRITTEN
+    assert await store.operations.apply(last) is Recorded.STALE
     for gone in (store.clusters.spec(uuid), store.secrets.get(uuid)):
         with pytest.raises(NotFoundError):
             await gone
@@ -372,7 +373,9 @@ async def test_lists_history(store: Store) -> None:
     remove = await _next(store, create)
     await store.operations.apply(a_transition(remove, 1, remove_cluster=True))
     history = await store.operations.list(
-        Scope(PROJECT), Page(10, sort_dir="desc"), create.cluster_id
+        Scope(PROJECT),
+        Page(10, sort_dir="desc"),
+        OperationFilter(cluster_id=create.cluster_id),
     )
     assert [operation.uuid for operation in history] == [remove.uuid, create.uuid]
     assert len(await store.operations.list(Scope(PROJECT), Page(10))) == 3
