@@ -1,8 +1,9 @@
 """The lifecycle of a cluster that is one Heat stack; a driver adds its template."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from jeroboam.drivers.base import ClusterDriver, DriverContext, Poller, Progress
+from jeroboam.drivers.base import ClusterDriver, DriverContext, Poller, Progress, Watch
 from jeroboam.drivers.heat import failures, leftovers
 from jeroboam.drivers.heat.phases import MAX_MESSAGE, StackState
 from jeroboam.drivers.heat.poller import HeatPoller
@@ -13,7 +14,8 @@ from jeroboam.drivers.heat.template_definition import (
     basic_facts,
 )
 from jeroboam.errors import NotFoundError
-from jeroboam.models import ClusterOutputs, ClusterSpec
+from jeroboam.models import ClusterOutputs, ClusterSpec, Node, NodeGroup
+from jeroboam.models.cluster import MASTER
 
 
 class HeatDriver(ClusterDriver):
@@ -45,25 +47,30 @@ class HeatDriver(ClusterDriver):
         return found.id
 
     def update_cluster(
-        self, context: DriverContext, spec: ClusterSpec, *, rollback: bool = False
-    ) -> str:
-        """Change the stack towards ``spec``; the template is the one that built the stack."""
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        nodes_to_remove: Sequence[Node],
+        timeout_minutes: int,
+    ) -> None:
+        """Change the number of a group's nodes; nothing else that is in the stack changes."""
+        _ = nodes_to_remove
         stacks = _stacks(context, spec)
         found = _find(stacks, spec)
         if found is None:
             raise NotFoundError(
                 f"Cluster {spec.cluster.name} has no stack. Delete the cluster and create it anew."
             )
-        timeout = spec.cluster.create_timeout or 0
-        parameters = self.definition.parameter_values(self.facts(context, spec, timeout))
+        count = "master_count" if group.role == MASTER else "worker_count"
         stacks.update(
             found.id,
             existing=True,
-            parameters=parameters,
-            disable_rollback=not rollback,
+            parameters={count: group.node_count},
+            disable_rollback=True,
+            timeout_mins=timeout_minutes,
             tags=",".join(stack_tags(spec.cluster, context.idempotency_key)),
         )
-        return found.id
 
     def delete_cluster(self, context: DriverContext, spec: ClusterSpec) -> None:
         """Delete the stack, whatever state it is in."""
@@ -89,9 +96,10 @@ class HeatDriver(ClusterDriver):
         return self.definition.read_outputs(spec, _stacks(context, spec).outputs(ident))
 
     def explain_failure(
-        self, context: DriverContext, spec: ClusterSpec, progress: Progress
+        self, context: DriverContext, spec: ClusterSpec, watch: Watch, progress: Progress
     ) -> Progress:
         """Name the innermost resource that failed, with the reason of the service behind it."""
+        _ = watch
         stacks = _stacks(context, spec)
         found = _find(stacks, spec)
         if found is None:

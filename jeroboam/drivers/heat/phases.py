@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from jeroboam.drivers.base import Phase, Progress
-from jeroboam.models import OperationKind
+from jeroboam.models import Method
 
 MAX_MESSAGE = 500
 
@@ -103,19 +103,19 @@ def _changed_at(service: Mapping[str, Any]) -> datetime | None:
 
 
 def progress(
-    stack: StackState | None, operation: OperationKind, changed_at: datetime | None = None
+    stack: StackState | None, method: Method, changed_at: datetime | None = None
 ) -> Progress:
-    """Return what the stack means for an operation; ``None`` is a stack that is not there."""
+    """Return what the stack means for a call; ``None`` is a stack that is not there."""
     if stack is None or stack.deleted:
         return Progress(phase=Phase.GONE, message="The stack does not exist.")
-    phase = _phase(stack, operation, changed_at)
+    phase = _phase(stack, method, changed_at)
     return Progress(phase=phase, message=_message(stack, phase)[:MAX_MESSAGE])
 
 
-def _phase(stack: StackState, operation: OperationKind, changed_at: datetime | None) -> Phase:
+def _phase(stack: StackState, method: Method, changed_at: datetime | None) -> Phase:
     if stack.broken_off(changed_at):
         return Phase.INTERRUPTED
-    if operation is OperationKind.DELETE and not stack.status.startswith("DELETE_"):
+    if method.removes and not stack.status.startswith("DELETE_"):
         # Heat sets the state before it answers a delete, so this one was lost on the way.
         return Phase.INTERRUPTED
     if stack.running:

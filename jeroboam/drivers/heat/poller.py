@@ -55,7 +55,7 @@ class HeatPoller(Poller):
         changed = self._changed_at(cloud) if running else None
         return {
             watch.cluster_id: rejected.get(watch.project_id)
-            or progress(found[watch.cluster_id], watch.operation, changed)
+            or progress(found[watch.cluster_id], watch.method, changed)
             for watch in watches
         }
 

@@ -150,22 +150,20 @@ def test_stack_id_that_was_stored(heat: FakeHeat, context: DriverContext) -> Non
 
 
 def test_update(heat: FakeHeat, context: DriverContext) -> None:
-    """An update keeps the stack's template, and Heat rolls back only if it is asked to."""
+    """A resize sends the new count and nothing else of the stack; Heat's own roll-back is off."""
     existing(heat, "CREATE_COMPLETE")
-    for rollback in (False, True):
-        heat.requests.clear()
-        assert DRIVER.update_cluster(context, SPEC, rollback=rollback) == "stack-x"
-        ((method, _, body),) = heat.changes()
-        assert method == "PATCH"
-        assert "template" not in body
-        assert body["parameters"]["worker_count"] == 1
-        assert body["disable_rollback"] is not rollback
+    DRIVER.update_cluster(context, SPEC, SPEC.workers[0], (), 30)
+    ((method, _, body),) = heat.changes()
+    assert method == "PATCH"
+    assert "template" not in body
+    assert body["parameters"]["worker_count"] == 1
+    assert body["disable_rollback"] is True
 
 
 def test_update_of_nothing(context: DriverContext) -> None:
     """A cluster without a stack cannot be changed."""
     with pytest.raises(NotFoundError, match="has no stack"):
-        DRIVER.update_cluster(context, SPEC)
+        DRIVER.update_cluster(context, SPEC, SPEC.workers[0], (), 30)
 
 
 def test_outputs(heat: FakeHeat, context: DriverContext) -> None:

@@ -15,10 +15,10 @@ from jeroboam.drivers.heat.phases import (
     parse_time,
     progress,
 )
-from jeroboam.models import OperationKind
+from jeroboam.models import Method
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
-CREATE, DELETE = OperationKind.CREATE, OperationKind.DELETE
+CREATE, DELETE = Method.CREATE_CLUSTER, Method.DELETE_CLUSTER
 ACTIONS = ("CREATE", "UPDATE", "DELETE", "ROLLBACK", "RESUME", "CHECK")
 STATES = ("IN_PROGRESS", "COMPLETE", "FAILED")
 
@@ -28,7 +28,7 @@ def stack(status: str, reason: str = "", acted_at: datetime | None = NOON) -> St
 
 
 @pytest.mark.parametrize(
-    ("status", "operation", "phase"),
+    ("status", "method", "phase"),
     [
         ("CREATE_IN_PROGRESS", CREATE, Phase.RUNNING),
         ("UPDATE_IN_PROGRESS", CREATE, Phase.RUNNING),
@@ -44,14 +44,14 @@ def stack(status: str, reason: str = "", acted_at: datetime | None = NOON) -> St
         ("CREATE_IN_PROGRESS", DELETE, Phase.INTERRUPTED),
     ],
 )
-def test_phase(status: str, operation: OperationKind, phase: Phase) -> None:
+def test_phase(status: str, method: Method, phase: Phase) -> None:
     """Each status has its phase; a delete that Heat knows nothing of has to be repeated."""
-    assert progress(stack(status), operation).phase is phase
+    assert progress(stack(status), method).phase is phase
 
 
 def test_missing_stack() -> None:
-    """A stack that is not there is gone, for every operation."""
-    assert {progress(None, kind).phase for kind in OperationKind} == {Phase.GONE}
+    """A stack that is not there is gone, for every call."""
+    assert {progress(None, one).phase for one in Method} == {Phase.GONE}
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,12 @@ def test_resumed_stack_runs() -> None:
 
 @given(
     st.sampled_from([f"{a}_{s}" for a, s in product(ACTIONS, STATES)]),
-    st.sampled_from(list(OperationKind)),
+    st.sampled_from(list(Method)),
     st.text(max_size=3000),
 )
-def test_message_is_one_short_line(status: str, operation: OperationKind, reason: str) -> None:
+def test_message_is_one_short_line(status: str, method: Method, reason: str) -> None:
     """Every state has a message of bounded length, and a failure names its reason."""
-    found = progress(stack(status, reason), operation)
+    found = progress(stack(status, reason), method)
     assert 0 < len(found.message) <= 500
     if found.phase is Phase.FAILED and 0 < len(reason) < 400:
         assert reason in found.message

@@ -10,7 +10,7 @@ from jeroboam.drivers.base import Phase, Watch
 from jeroboam.drivers.heat import poller
 from jeroboam.drivers.heat.poller import HeatPoller
 from jeroboam.errors import CloudUnavailableError
-from jeroboam.models import OperationKind
+from jeroboam.models import Method
 from tests.unit.drivers.heat.fake_heat import FakeCloud, FakeHeat, serving
 
 
@@ -32,7 +32,8 @@ def watch(cluster_id: str, project: str = "p1", **fields: Any) -> Watch:
             "project_id": project,
             "trust_id": project,
             "backend_id": None,
-            "operation": OperationKind.CREATE,
+            "method": Method.CREATE_CLUSTER,
+            "key": "key",
             **fields,
         }
     )
@@ -67,8 +68,8 @@ def test_engines_are_asked_only_while_something_runs(heat: FakeHeat, cloud: Fake
 
 def test_missing_stack(cloud: FakeCloud) -> None:
     """What Heat does not list is gone."""
-    kinds = (OperationKind.CREATE, OperationKind.DELETE)
-    found = HeatPoller().poll(cloud, [watch(kind, operation=kind) for kind in kinds])
+    methods = (Method.CREATE_CLUSTER, Method.DELETE_CLUSTER)
+    found = HeatPoller().poll(cloud, [watch(one, method=one) for one in methods])
     assert {progress.phase for progress in found.values()} == {Phase.GONE}
 
 
