@@ -23,6 +23,7 @@ from jeroboam.drivers.fake.labels import Labels
 from jeroboam.drivers.heat.kubernetes import labels
 from jeroboam.settings import Settings
 from jeroboam.temporal import SEARCH_ATTRIBUTES
+from tests.unit.docs import state_machine
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -129,6 +130,34 @@ def search_attributes() -> str:
     return "\n".join(f"* `{key.name}`" for key in SEARCH_ATTRIBUTES)
 
 
+def cluster_statuses() -> str:
+    """Return the table of a cluster's statuses, with what may start in each."""
+    return table(("Status", "What may start"), state_machine.statuses())
+
+
+def operation_states() -> str:
+    """Return the table of an operation's states."""
+    head = ("State", "Meaning", "Has the cluster", "Can be retried")
+    return table(head, state_machine.states())
+
+
+def operation_kinds() -> str:
+    """Return the table of the kinds of operation."""
+    head = ("Kind", "Status of the cluster", "Rolled back when it fails", "Cancel")
+    return table(head, state_machine.traits())
+
+
+def operation_plans() -> str:
+    """Return the table of the steps of each kind of operation."""
+    head = ("Kind", "Steps", "Roll-back, in this order", "Deadline")
+    return table(head, state_machine.plans())
+
+
+def cancellations() -> str:
+    """Return the table of what a cancellation does."""
+    return table(("Kind", "Answer"), state_machine.cancellations())
+
+
 TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "settings": ("reference/settings.md", settings),
     "fake-labels": ("fake-driver.md", fake_labels),
@@ -136,6 +165,13 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "routes": ("reference/http-api.md", routes),
     "missing-routes": ("reference/http-api.md", missing_routes),
     "k8s-fedora-coreos-labels": ("reference/labels-k8s-fedora-coreos.md", coreos_labels),
+    "cluster-drawing": ("state-machine.md", state_machine.cluster_drawing),
+    "cluster-statuses": ("state-machine.md", cluster_statuses),
+    "operation-drawing": ("state-machine.md", state_machine.operation_drawing),
+    "operation-states": ("state-machine.md", operation_states),
+    "operation-kinds": ("state-machine.md", operation_kinds),
+    "operation-plans": ("state-machine.md", operation_plans),
+    "cancellations": ("state-machine.md", cancellations),
     "search-attributes": ("how-to/operate.md", search_attributes),
 }
 
@@ -158,14 +194,14 @@ def write() -> None:
     """Write all tables anew."""
     for name, (page, make) in TABLES.items():
         path, content = DOCS / page, f"{make()}\n\n"
-        path.write_text(section(name).sub(lambda _, new=content: new, path.read_text()))
+        path.write_text(section(name).sub(content.replace("\\", r"\\"), path.read_text()))
 
 
 def _of(router: Any) -> Iterable[tuple[str, str, str]]:
     for route in router.routes:
         if isinstance(route, APIRoute):
             text = str(inspect.getdoc(route.endpoint) or "").partition("\n\n")[0]
-            for method in sorted(route.methods):
+            for method in sorted(route.methods or ()):
                 yield method, route.path, text
 
 
@@ -179,7 +215,7 @@ def _type(field: FieldInfo) -> str:
         if len(kind) > LONGEST_CHOICE:
             return "one of those below"
         return " or ".join(f"`{member.value}`" for member in kind)
-    names = {str: "text", int: "whole number", float: "number", bool: "boolean"}
+    names: dict[Any, str] = {str: "text", int: "whole number", float: "number", bool: "boolean"}
     return {**names, Path: "path", SecretStr: "secret"}[kind]
 
 
