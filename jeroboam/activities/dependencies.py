@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jeroboam import certificates
 from jeroboam.drivers.base import CloudAccess, ClusterSecrets, DriverContext
 from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.hooks.base import Outbound
+from jeroboam.hooks.callbacks import Callbacks
+from jeroboam.hooks.kit import HookKit
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import ClusterSpec
 from jeroboam.models.wire import StepInput
@@ -22,6 +25,8 @@ class Dependencies:
     Args:
         cloud: Returns the access to a cloud by its name in ``clouds.yaml``; cached.
         revoke_trust: Removes a cluster's trust from a cloud; none is success.
+        outbound: The way out for hooks.
+        callbacks: Makes the URLs of their late answers.
     """
 
     store: Store
@@ -29,6 +34,8 @@ class Dependencies:
     hooks: HookRegistry
     cloud: Callable[[str], CloudAccess]
     revoke_trust: Callable[[str, str], None]
+    outbound: Outbound = field(default_factory=lambda: HookKit().outbound)
+    callbacks: Callbacks = field(default_factory=lambda: HookKit().callbacks)
 
 
 def driver_context(dependencies: Dependencies, step: StepInput, spec: ClusterSpec) -> DriverContext:

@@ -62,7 +62,11 @@ class Planner:
         driver = self._drivers.installed(recorded.cluster.driver)
         check(driver, operation, recorded, target)
         hooks = choose(
-            operation.kind, target, driver=driver, installed=self._hooks, declarations=()
+            operation.kind,
+            target,
+            driver=driver,
+            installed=self._hooks,
+            declarations=await self._store.hooks.list(),
         )
         return build_plan(
             operation.kind,

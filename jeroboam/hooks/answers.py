@@ -70,8 +70,14 @@ def read(body: bytes, who: str) -> Answer:
 
 def one_line(text: str, hidden: Sequence[str | None] = ()) -> str:
     """Return text for a record: one line, bounded, without what must not be shown."""
+    words = " ".join(without(text, hidden).split())
+    shown = "".join(one if one.isprintable() else " " for one in words)
+    return shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 2]} …"
+
+
+def without(text: str, hidden: Sequence[str | None]) -> str:
+    """Return text in which secrets are blotted out."""
     for secret in hidden:
         if secret:
             text = text.replace(secret, "***")
-    shown = "".join(one if one.isprintable() else " " for one in " ".join(text.split()))
-    return shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 2]} …"
+    return text

@@ -8,6 +8,10 @@ from collections.abc import Iterable, Iterator
 from jeroboam.models import Action, Operation, PlanStep
 
 
+PURPOSE = "hook callbacks"
+"""What the key is derived for."""
+
+
 class Callbacks:
     """Makes and checks the tokens of such URLs.
 

@@ -1,7 +1,7 @@
 """What the API is made of, and how routes get at it."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
@@ -12,6 +12,7 @@ from jeroboam.api.http.directory import CloudDirectory
 from jeroboam.api.http.links import Links
 from jeroboam.api.http.versions import Microversion
 from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.hooks.kit import HookKit
 from jeroboam.models import Cluster, ClusterSpec, Operation, Plan
 from jeroboam.models.wire import HookAnswer
 from jeroboam.settings import Settings
@@ -64,6 +65,7 @@ class Dependencies:
     Args:
         directory: Gives the caller's view of the cloud.
         probes: The services that the detailed health check asks, by name.
+        hooks: What is installed and allowed; administrators declare more.
     """
 
     settings: Settings
@@ -76,6 +78,7 @@ class Dependencies:
     directory: Callable[[Caller], CloudDirectory]
     trusts: Trusts
     probes: Mapping[str, Probe]
+    hooks: HookKit = field(default_factory=HookKit)
 
 
 def _dependencies(request: Request) -> Dependencies:

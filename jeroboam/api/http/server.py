@@ -24,9 +24,10 @@ from jeroboam.api.http.openstack_directory import OpenStackDirectory
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.errors import CloudUnavailableError, ConfigurationError
-from jeroboam.hooks.registry import HookRegistry
+from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
+from jeroboam.hooks.kit import HookKit
 from jeroboam.settings import Settings
-from jeroboam.store import Store
+from jeroboam.store import Cipher, Store
 from jeroboam.workflows.client import OperationClient
 
 LISTEN_BACKLOG = 2048
@@ -72,7 +73,9 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
 
     Nothing is asked of Keystone or Temporal here, so the API starts when they are down.
     """
-    store = await Store.open(settings.resolved_database_url, migrate=True)
+    hooks_key = Cipher.for_hooks(settings)
+    hooks = HookKit.load(settings, hooks_key.derive(CALLBACKS))
+    store = await Store.open(settings.resolved_database_url, hooks_cipher=hooks_key, migrate=True)
     stack.push_async_callback(store.close)
     threads = ThreadPoolExecutor(settings.max_driver_threads, thread_name_prefix="cloud")
     stack.callback(threads.shutdown, wait=False, cancel_futures=True)
@@ -95,12 +98,13 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
         store=store,
         drivers=drivers,
         operations=OperationClient(client, store, settings),
-        planner=Planner(store, drivers, HookRegistry.load()),
+        planner=Planner(store, drivers, hooks.registry),
         authenticate=authenticate,
         authorizer=Authorizer(settings.policy_file),
         directory=directory,
         trusts=KeystoneTrusts(cloud, threads),
         probes=_probes(store, cloud, client, threads),
+        hooks=hooks,
     )
 
 
