@@ -1,5 +1,6 @@
 """``jeroboam operation``: what was asked of clusters, and how it went."""
 
+import itertools
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -33,15 +34,18 @@ def list_operations(
     since: Annotated[
         str | None, typer.Option(help="Only those begun since: 30m, 12h, 7d, or a date.")
     ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many.")] = None,
 ) -> None:
     """List operations, the newest first."""
     query = {
-        "kind": ",".join(kind or ()).lower().replace("-", "_") or None,
-        "state": ",".join(state or ()).upper() or None,
+        "limit": limit,
+        "kind": ",".join(kind or ()).replace("-", "_") or None,
+        "state": ",".join(state or ()) or None,
         "since": earlier(since, datetime.now(UTC)).isoformat() if since else None,
     }
     path = ("clusters", cluster, "operations") if cluster else ("operations",)
-    run.screen.rows(list(run.api.pages(*path, query=query)), LIST_COLUMNS)
+    rows = itertools.islice(run.api.pages(*path, query=query), limit)
+    run.screen.rows(list(rows), LIST_COLUMNS)
 
 
 @app.command("show")

@@ -14,7 +14,8 @@ UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 def told(*looks: Operation) -> list[str]:
     """Return the lines that a sequence of looks makes."""
-    before, lines = None, []
+    before: Operation | None = None
+    lines: list[str] = []
     for one in looks:
         lines += changes(before, one)
         before = one
