@@ -19,12 +19,16 @@ from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
 from jeroboam.activities.operation import OperationActivities
+from jeroboam.activities.planning import Planner
 from jeroboam.activities.poll_hub import PollHub
 from jeroboam.activities.reconcile import ReconcileActivities
+from jeroboam.activities.schedule_upkeep import UpkeepActivities
+from jeroboam.activities.scheduled import ScheduledActivities
 from jeroboam.activities.waiting import WaitActivities
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
-from jeroboam.hooks.registry import HookRegistry
+from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
+from jeroboam.hooks.kit import HookKit
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.check_health import CheckHealthWorkflow
@@ -38,8 +42,11 @@ from jeroboam.workflows.hard_reboot_cluster import HardRebootClusterWorkflow
 from jeroboam.workflows.rebuild_cluster import RebuildClusterWorkflow
 from jeroboam.workflows.reconcile import ReconcileWorkflow
 from jeroboam.workflows.resize_cluster import ResizeClusterWorkflow
+from jeroboam.workflows.schedule_client import ScheduleClient
+from jeroboam.workflows.scheduled import ScheduledOperationWorkflow
 from jeroboam.workflows.schedules import ensure_schedules
 from jeroboam.workflows.soft_reboot_cluster import SoftRebootClusterWorkflow
+from jeroboam.workflows.sync_schedules import SyncSchedulesWorkflow
 from jeroboam.workflows.update_cluster import UpdateClusterWorkflow
 from jeroboam.workflows.update_node_group import UpdateNodeGroupWorkflow
 from jeroboam.workflows.upgrade_cluster import UpgradeClusterWorkflow
@@ -59,6 +66,8 @@ WORKFLOWS = (
     DeleteNodeGroupWorkflow,
     CheckHealthWorkflow,
     ReconcileWorkflow,
+    ScheduledOperationWorkflow,
+    SyncSchedulesWorkflow,
 )
 
 SERVICE_BINARY = "magnum-conductor"
@@ -78,6 +87,10 @@ def build_workers(
     short = OperationActivities(dependencies, admission)
     hooks = HookActivities(dependencies, admission)
     reconcile = ReconcileActivities(store, operations)
+    schedules = ScheduleClient(client, store, settings)
+    planner = Planner(store, dependencies.drivers, dependencies.hooks)
+    scheduled = ScheduledActivities(store, planner, schedules)
+    upkeep = UpkeepActivities(store, schedules)
     waits = WaitActivities(dependencies, admission, PollHub(settings.poll_interval_seconds))
     grace = timedelta(seconds=settings.shutdown_grace_seconds)
     general = Worker(
@@ -95,6 +108,10 @@ def build_workers(
             short.revoke_credentials,
             hooks.run_hook,
             reconcile.reconcile,
+            scheduled.select_clusters,
+            scheduled.accept_scheduled,
+            scheduled.close_scheduled,
+            upkeep.sync_schedules,
         ],
         interceptors=[ErrorTranslation(store)],
         workflow_runner=SandboxedWorkflowRunner(
@@ -124,17 +141,25 @@ async def run(settings: Settings) -> None:
         loop.add_signal_handler(number, stopping.set)
     loop.set_default_executor(ThreadPoolExecutor(settings.max_driver_threads, "driver"))
     async with AsyncExitStack() as stack:
-        cipher = Cipher.from_settings(settings)
-        store = await Store.open(settings.resolved_database_url, cipher=cipher, migrate=True)
+        hooks_key = Cipher.for_hooks(settings)
+        hooks = HookKit.load(settings, hooks_key.derive(CALLBACKS))
+        store = await Store.open(
+            settings.resolved_database_url,
+            cipher=Cipher.from_settings(settings),
+            hooks_cipher=hooks_key,
+            migrate=True,
+        )
         stack.push_async_callback(store.close)
         cloud = lru_cache(partial(Cloud, timeout_seconds=settings.cloud_timeout_seconds))
         cloud(settings.cloud)  # A wrong entry ends the process here, not each operation later.
         dependencies = Dependencies(
             store=store,
             drivers=DriverRegistry.load(settings),
-            hooks=HookRegistry.load(),
+            hooks=hooks.registry,
             cloud=cloud,
             revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
+            outbound=hooks.outbound,
+            callbacks=hooks.callbacks,
         )
         client = await temporal.connect_when_up(settings)
         await temporal.register_search_attributes(client)

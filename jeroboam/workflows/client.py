@@ -1,7 +1,7 @@
 """Starts operations: the one way from a request to a run."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -14,12 +14,7 @@ from temporalio.client import (
     WorkflowUpdateRPCTimeoutOrCancelledError,
     WorkflowUpdateStage,
 )
-from temporalio.common import (
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
-    WorkflowIDConflictPolicy,
-)
+from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -38,6 +33,7 @@ from jeroboam.models.wire import (
 )
 from jeroboam.settings import Settings
 from jeroboam.store import Store
+from jeroboam.workflows.attributes import typed
 
 SUPERSEDE_TIMEOUT = timedelta(seconds=5)
 """How long a request waits for a running operation to give way. Past it the row waits."""
@@ -295,13 +291,3 @@ async def _operation_of(description: WorkflowExecutionDescription) -> str | None
 def _is_old(description: WorkflowExecutionDescription | None, operation: Operation) -> bool:
     """Return whether a run is the earlier one of an operation that was taken up again."""
     return description is not None and description.run_id == operation.run_id
-
-
-def typed(attributes: Mapping[str, str]) -> TypedSearchAttributes:
-    """Return search attributes as Temporal's client takes them; all are keywords."""
-    return TypedSearchAttributes(
-        [
-            SearchAttributePair(SearchAttributeKey.for_keyword(name), value)
-            for name, value in attributes.items()
-        ]
-    )

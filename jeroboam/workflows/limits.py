@@ -31,3 +31,21 @@ RETRY = RetryPolicy(
 
 HOOK_SECONDS = 300
 """What a hook gets whose plan names no time-out."""
+
+ACCEPT_ATTEMPT = timedelta(seconds=30)
+ACCEPT_TOTAL = timedelta(minutes=2)
+"""A scheduled run asks anew after this time: what it said of the time would be too old."""
+
+BUSY_FIRST = timedelta(seconds=10)
+BUSY_LONGEST = timedelta(minutes=5)
+"""How soon a scheduled run looks at a busy cluster again, at first and later on."""
+
+FOLLOW_FIRST = timedelta(seconds=2)
+FOLLOW_LONGEST = timedelta(minutes=5)
+"""How often a scheduled run looks at an operation that it cannot wait for as a child."""
+
+MOST_DEFERRED = 500
+"""How many clusters may wait at a time; those behind them are not looked at until one is done."""
+
+MOST_SHOWN = 20
+"""How many waiting clusters the run's details name."""

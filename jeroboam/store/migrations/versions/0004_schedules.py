@@ -1,12 +1,10 @@
 """Scheduled operations, what became of them, and maintenance windows."""
 
-from pathlib import Path
-
 import sqlalchemy as sa
 from alembic import op
 
 revision = "0004"
-down_revision = "0003" if list(Path(__file__).parent.glob("0003_*.py")) else "0002"
+down_revision = "0003"
 
 _IDENTITY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
