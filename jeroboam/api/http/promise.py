@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from jeroboam.errors import JeroboamError
+from jeroboam.errors import ConflictError, JeroboamError
 from jeroboam.models import Operation
 from jeroboam.store import Store
 
@@ -20,12 +20,12 @@ log = structlog.get_logger(__name__)
 async def promised(store: Store, operation: Operation) -> AsyncIterator[None]:
     """Let a start inside the block fail without the request failing, once the row is stored.
 
-    Errors that the engine raises on purpose, and those before the row is stored, pass.
+    A conflict passes, for then the row was rejected; and what fails before the row is stored.
     """
     try:
         async with asyncio.timeout(START_SECONDS):
             yield
-    except JeroboamError:
+    except ConflictError:
         raise
     except Exception:
         if not await _is_stored(store, operation):

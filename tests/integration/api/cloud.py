@@ -52,6 +52,8 @@ class FakeCloud:
             "chosen-twin-image": {"magnum_distro": "twin", "magnum_driver": "second_twin"},
             "disabled-image": {"magnum_distro": "disabled"},
             "alien-image": {"magnum_distro": "alien"},
+            "plain-image": {"magnum_distro": "plain"},
+            "newer-image": {"magnum_distro": "fake"},
         }
     )
     flavors: dict[str, int] = field(default_factory=lambda: {"m1.small": 20, "diskless": 0})

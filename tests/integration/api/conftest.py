@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_DNS, uuid5
 
+import aiosqlite
 import httpx
 import pytest
 
@@ -14,6 +16,18 @@ from jeroboam.api.http.app import create_app
 from jeroboam.api.http.authorization import Authorizer
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.hooks.registry import HookRegistry
+from jeroboam.models import (
+    ClusterOutputs,
+    ClusterSpec,
+    Node,
+    NodeGroup,
+    Operation,
+    OperationState,
+    Recorded,
+    Transition,
+    utc_now,
+)
+from jeroboam.models.lifecycle import TRAITS
 from jeroboam.settings import Settings
 from jeroboam.store import Store
 from tests.integration.api import cloud as people
@@ -67,6 +81,68 @@ class Service:
         response = await self.call("POST", "/v1/clusters", token=token, json=body)
         assert response.status_code == 202, response.text
         return str(response.json()["uuid"])
+
+    async def act(self, cluster: str, action: str, **kwargs: Any) -> httpx.Response:
+        """Ask for an action on a cluster."""
+        return await self.call("POST", f"/v1/clusters/{cluster}/actions/{action}", **kwargs)
+
+    async def built(self, **attributes: Any) -> str:
+        """Return the uuid of a cluster that is up, with its nodes."""
+        template = attributes.pop("template", None) or (await self.template())["uuid"]
+        uuid = await self.cluster(template, **attributes)
+        await self.finish(uuid)
+        return uuid
+
+    async def finish(self, uuid: str) -> None:
+        """Write what the run of the operation at work would write when all went well."""
+        (operation,) = await self.store.operations.active(uuid)
+        words = TRAITS[operation.kind].cluster
+        spec, target = await self.store.clusters.spec_and_target(operation)
+        nodes = {group.uuid: _nodes(spec, group) for group in target.node_groups}
+        await self.apply(
+            operation,
+            state=OperationState.SUCCEEDED,
+            cluster_status=words and words.complete,
+            node_group_status=words and words.complete,
+            commit=True,
+            outputs=ClusterOutputs(api_address="https://192.0.2.1:6443", nodes=nodes),
+        )
+
+    async def fail(self, uuid: str, **fields: Any) -> Operation:
+        """Write what the run of the operation at work would write when it failed."""
+        (operation,) = await self.store.operations.active(uuid)
+        words = TRAITS[operation.kind].cluster
+        values = {"state": OperationState.FAILED, "reason": "No valid host."}
+        await self.apply(operation, **values, cluster_status=words and words.failed, **fields)
+        return operation
+
+    async def apply(self, operation: Operation, **fields: Any) -> None:
+        """Write one transition as the operation's run would."""
+        stored = await self.store.operations.get(operation.uuid)
+        transition = Transition(
+            operation_id=operation.uuid,
+            cluster_id=operation.cluster_id,
+            seq=stored.seq + 1,
+            at=utc_now(),
+            **({"state": OperationState.RUNNING} | fields),
+        )
+        assert await self.store.operations.apply(transition) is Recorded.WRITTEN
+
+    async def everything(self) -> dict[str, list[Any]]:
+        """Return all rows of the database."""
+        async with aiosqlite.connect(self.settings.state_directory / "jeroboam.sqlite") as database:
+            tables = await database.execute_fetchall(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            )
+            return {
+                name: list(await database.execute_fetchall(f"SELECT * FROM {name}"))
+                for (name,) in tables
+            }
+
+
+def _nodes(spec: ClusterSpec, group: NodeGroup) -> tuple[Node, ...]:
+    names = [f"{spec.cluster.name}-{group.name}-{n}" for n in range(group.node_count)]
+    return tuple(Node(name=name, id=str(uuid5(NAMESPACE_DNS, name))) for name in names)
 
 
 def error_of(response: httpx.Response) -> dict[str, Any]:
