@@ -62,6 +62,13 @@ SETTINGS = {
     "max_waiting_operations": "How many operations one worker waits for at a time.",
     "max_driver_threads": "How many calls of drivers and hooks run at a time in one process.",
     "poll_interval_seconds": "Time between two list calls of a poll hub.",
+    "hooks_file": "Hooks that the operator declares, as YAML; see the how-to on hooks.",
+    "hooks_key": "Base64 key of 32 bytes for the secrets and callbacks of hooks. Without it a key "
+    "file is made in the state directory; API and workers must share it.",
+    "webhook_allowed": "Prefixes of the URLs that hooks may call, separated by commas; empty "
+    "allows none.",
+    "webhook_networks": "Networks that are not public and in which targets of webhooks may lie "
+    "nevertheless, separated by commas.",
     "reconcile_interval_seconds": "Time between two rounds of the reconciler.",
     "enabled_drivers": "Drivers that may be used, separated by commas; empty means all that are "
     "installed.",
