@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 
 from jeroboam.models import Action, Operation, PlanStep
 
-
 PURPOSE = "hook callbacks"
 """What the key is derived for."""
 

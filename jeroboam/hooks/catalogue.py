@@ -73,24 +73,39 @@ class Entry:
             declaration=(declared.name if self.in_file else declared.uuid) if declared else None,
         )
         return HookReference(
-            call=call, timeout_seconds=self._timeout_seconds, on_failure=self._on_failure
+            call=call, timeout_seconds=self.timeout_seconds, on_failure=self.on_failure
         )
 
     @property
-    def _timeout_seconds(self) -> int:
+    def origin(self) -> str:
+        """Where it is declared: ``file``, ``api``, or not at all and only ``installed``."""
+        if self.declaration is None:
+            return "installed"
+        return "file" if self.in_file else "api"
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it is switched on."""
+        if self.declaration is None:
+            return self.installed is not None and self.installed.automatic
+        return self.declaration.enabled
+
+    @property
+    def timeout_seconds(self) -> int:
+        """The time for all attempts and a late answer."""
         own = self.installed.timeout_seconds if self.installed else TIMEOUT_SECONDS
         return (self.declaration.timeout_seconds if self.declaration else None) or own
 
     @property
-    def _on_failure(self) -> FailurePolicy:
+    def on_failure(self) -> FailurePolicy:
+        """What its failure means for the operation."""
         own = self.installed.on_failure if self.installed else FailurePolicy.FAIL
         return (self.declaration.on_failure if self.declaration else None) or own
 
     def runs_for(self, kind: OperationKind, spec: ClusterSpec) -> bool:
         """Whether it runs at all with an operation on a cluster."""
-        if self.declaration and not (self.declaration.enabled and self.declaration.concerns(spec)):
-            return False
-        return kind in self.operations
+        concerned = self.declaration is None or self.declaration.concerns(spec)
+        return self.enabled and concerned and kind in self.operations
 
 
 def choose(
@@ -122,6 +137,18 @@ def choose(
         after=of_phase(HookPhase.AFTER),
         on_failure=of_phase(HookPhase.FAILURE),
     )
+
+
+def everything(
+    installed: HookRegistry, declarations: Iterable[HookDeclaration]
+) -> tuple[Entry, ...]:
+    """Return all hooks in order, and then those that are installed and wait for a declaration."""
+    found = arranged(entries(installed, declarations))
+    known = {entry.name for entry in found} | {
+        entry.installed.name for entry in found if entry.installed
+    }
+    idle = (Entry(hook.name, hook) for hook in installed.all() if hook.name not in known)
+    return (*found, *idle)
 
 
 def entries(installed: HookRegistry, declarations: Iterable[HookDeclaration]) -> tuple[Entry, ...]:

@@ -13,6 +13,7 @@ from jeroboam.api.http.routes import (
     cluster_templates,
     clusters,
     health,
+    hooks,
     nodegroups,
     operations,
     services,
@@ -28,6 +29,7 @@ ROUTERS = (
     actions.router,
     nodegroups.router,
     operations.router,
+    hooks.router,
     services.router,
     unavailable.router,
 )

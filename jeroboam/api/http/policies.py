@@ -37,6 +37,7 @@ _CLUSTER = "/v1/clusters/{ident}"
 _GROUPS = f"{_CLUSTER}/nodegroups"
 _ACTIONS = f"{_CLUSTER}/actions"
 _OPERATION = "/v1/operations/{ident}"
+_HOOK = "/v1/hooks/{ident}"
 _QUOTA = "/v1/quotas/{project_id}/{resource}"
 _FEDERATION = "/v1/federations/{ident}"
 
@@ -197,6 +198,11 @@ _RULES = (
         "POST",
         f"{_OPERATION}/resume",
     ),
+    ("hook:get", ADMIN, "Show a hook.", "GET", _HOOK),
+    ("hook:get_all", ADMIN, "List hooks.", "GET", "/v1/hooks"),
+    ("hook:create", ADMIN, "Declare a hook.", "POST", "/v1/hooks"),
+    ("hook:update", ADMIN, "Change a hook.", "PATCH", _HOOK),
+    ("hook:delete", ADMIN, "Remove a hook.", "DELETE", _HOOK),
     (
         "certificate:create",
         MEMBER_USER,

@@ -1,5 +1,7 @@
 """Lets in whom Keystone vouches for, and hands the identity on."""
 
+import re
+
 import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -10,6 +12,8 @@ from jeroboam.api.http.errors import error_response
 from jeroboam.models import Identity
 
 PUBLIC_PATHS = frozenset({"/", "/v1", "/v1/", "/healthcheck", "/openapi.json"})
+CALLBACK_PATH = re.compile(r"((?:/v1)?/operations/[^/]+/hooks/)[^/]+/?")
+"""Hooks have no Keystone token: for them the URL is the permission."""
 
 
 class AuthenticationMiddleware:
@@ -26,7 +30,7 @@ class AuthenticationMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] != "http" or scope["path"] in PUBLIC_PATHS:
+        if scope["type"] != "http" or _is_public(scope):
             await self._app(scope, receive, send)
             return
         credentials = _credentials(scope)
@@ -49,6 +53,12 @@ class AuthenticationMiddleware:
             request_id=scope["state"]["request_id"],
             token=credentials.token or "",
         )
+
+
+def _is_public(scope: Scope) -> bool:
+    if scope["path"] in PUBLIC_PATHS:
+        return True
+    return scope["method"] == "POST" and CALLBACK_PATH.fullmatch(scope["path"]) is not None
 
 
 def _credentials(scope: Scope) -> Credentials:

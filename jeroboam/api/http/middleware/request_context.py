@@ -8,6 +8,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jeroboam.api.http.errors import UNEXPECTED, error_response
+from jeroboam.api.http.middleware.authentication import CALLBACK_PATH
 from jeroboam.models import new_uuid
 
 REQUEST_ID_HEADER = "X-OpenStack-Request-ID"
@@ -74,7 +75,7 @@ class _Exchange:
         log.info(
             "request",
             method=self._scope["method"],
-            path=self._scope["path"],
+            path=CALLBACK_PATH.sub(r"\1***", self._scope["path"]),
             status=self._status,
             duration_ms=round(1000 * (time.perf_counter() - self._started), 1),
         )
