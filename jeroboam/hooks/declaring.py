@@ -55,7 +55,7 @@ def check(
     _check_hook(declaration, secret, installed, outbound)
     found = entries(installed, (*others, declaration))
     _check_phases(next(entry for entry in found if entry.name == declaration.name))
-    order.check(dependencies(found))
+    order.check(dependencies(found), [declaration.name])
 
 
 def check_file(installed: HookRegistry, outbound: Outbound) -> None:

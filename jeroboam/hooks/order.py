@@ -31,34 +31,37 @@ def ordered(hooks: Dependencies) -> tuple[str, ...]:
     return tuple(order)
 
 
-def check(hooks: Dependencies) -> None:
+def check(hooks: Dependencies, names: Iterable[str] | None = None) -> None:
     """Refuse dependencies that cannot be kept.
+
+    Args:
+        names: The hooks whose dependencies are looked at; all by default.
 
     Raises:
         InvalidRequestError: A hook runs after one that does not exist, or in a circle.
     """
-    for name in sorted(hooks):
+    for name in sorted(hooks if names is None else names):
         missing = sorted(set(hooks[name]) - hooks.keys())
         if missing:
             raise InvalidRequestError(
                 f"Hook '{name}' runs after {', '.join(missing)}, which does not exist."
             )
-    circle = _circle(hooks)
-    if circle:
-        raise InvalidRequestError(
-            f"Hooks run after one another in a circle: {' -> '.join(circle)}."
-        )
+        circle = _circle(hooks, name)
+        if circle:
+            raise InvalidRequestError(
+                f"Hooks run after one another in a circle: {' -> '.join(circle)}."
+            )
 
 
-def _circle(hooks: Dependencies) -> tuple[str, ...]:
-    """Return the names of a circle, the first one again at its end; empty if there is none."""
-    left = {name: set(after) for name, after in hooks.items()}
-    while free := [name for name, after in left.items() if not after & left.keys()]:
-        for name in free:
-            del left[name]
-    if not left:
-        return ()
-    walk = [min(left)]
-    while walk[-1] not in walk[:-1]:
-        walk.append(min(left[walk[-1]] & left.keys()))
-    return tuple(reversed(walk[walk.index(walk[-1]) :]))
+def _circle(hooks: Dependencies, start: str) -> tuple[str, ...]:
+    """Return the names of a shortest circle through ``start``, which is at both its ends."""
+    paths: list[tuple[str, ...]] = [(start,)]
+    seen: set[str] = set()
+    for path in paths:
+        for earlier in sorted(hooks.get(path[-1], ())):
+            if earlier == start:
+                return (start, *reversed(path))
+            if earlier not in seen:
+                seen.add(earlier)
+                paths.append((*path, earlier))
+    return ()

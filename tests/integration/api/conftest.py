@@ -15,7 +15,6 @@ from jeroboam.activities.planning import Planner
 from jeroboam.api.http.app import create_app
 from jeroboam.api.http.authorization import Authorizer
 from jeroboam.api.http.dependencies import Dependencies
-from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import (
     ClusterOutputs,
     ClusterSpec,
@@ -29,10 +28,11 @@ from jeroboam.models import (
 )
 from jeroboam.models.lifecycle import TRAITS
 from jeroboam.settings import Settings
-from jeroboam.store import Store
+from jeroboam.store import Cipher, Store
 from tests.integration.api import cloud as people
 from tests.integration.api.cloud import FakeCloud, FakeTrusts, RecordingOperations
 from tests.integration.api.drivers import registry
+from tests.integration.api.hooks import kit
 
 BASE = "http://jeroboam.test"
 
@@ -166,21 +166,22 @@ async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
     settings = Settings(
         state_directory=tmp_path, cloud="testcloud", max_clusters_per_project=3, list_limit=5
     )
-    store = await Store.open(settings.resolved_database_url)
+    store = await Store.open(settings.resolved_database_url, hooks_cipher=Cipher(bytes(32)))
     made_up, trusts, operations = FakeCloud(), FakeTrusts(), RecordingOperations(store)
-    drivers = registry()
+    drivers, hooks = registry(), kit()
     app = create_app(
         Dependencies(
             settings=settings,
             store=store,
             drivers=drivers,
             operations=operations,
-            planner=Planner(store, drivers, HookRegistry(())),
+            planner=Planner(store, drivers, hooks.registry),
             authenticate=people.authenticate,
             authorizer=Authorizer(),
             directory=made_up.directory,
             trusts=trusts,
             probes={"database": store.ping},
+            hooks=hooks,
         )
     )
     transport = httpx.ASGITransport(app=app)
