@@ -1,10 +1,22 @@
 """Cluster templates."""
 
-from sqlalchemy import ColumnElement, delete, exists, insert, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Text,
+    cast,
+    delete,
+    exists,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from jeroboam.errors import InvalidRequestError, NotFoundError
-from jeroboam.models import ClusterTemplate, utc_now
+from jeroboam.models import ClusterTemplate, OperationKind, utc_now
+from jeroboam.store.acceptance import ACTIVE
 from jeroboam.store.database import Database
 from jeroboam.store.query import (
     Page,
@@ -17,7 +29,7 @@ from jeroboam.store.query import (
     scalar,
     values_of,
 )
-from jeroboam.store.tables import ClusterRow, TemplateRow
+from jeroboam.store.tables import ClusterRow, OperationRow, TemplateRow
 
 _NOUN = "Cluster template"
 
@@ -75,21 +87,32 @@ class TemplateRepository:
             InvalidRequestError: A cluster refers to it.
             NotFoundError: There is none.
         """
-        statement = delete(TemplateRow).where(TemplateRow.uuid == uuid)
+        referenced = InvalidRequestError(
+            f"Cluster template {uuid} is referenced by one or multiple clusters. "
+            "Delete these first."
+        )
+        statement = delete(TemplateRow).where(TemplateRow.uuid == uuid, ~_awaited(uuid))
         try:
             deleted = await self._database.write(execute, statement)
         except IntegrityError as error:
-            raise InvalidRequestError(
-                f"Cluster template {uuid} is referenced by one or multiple clusters. "
-                "Delete these first."
-            ) from error
+            raise referenced from error
         if deleted == 0:
-            raise _not_found(uuid)
+            raise referenced if await self.in_use(uuid) else _not_found(uuid)
 
     async def in_use(self, uuid: str) -> bool:
-        """Whether a cluster refers to the template."""
-        statement = select(exists().where(ClusterRow.cluster_template_id == uuid))
+        """Whether a cluster refers to the template, or is moving to it."""
+        of_cluster = exists().where(ClusterRow.cluster_template_id == uuid)
+        statement = select(or_(of_cluster, _awaited(uuid)))
         return bool(await self._database.read(scalar, statement))
+
+
+def _awaited(uuid: str) -> ColumnElement[bool]:
+    """Match where an operation at work moves a cluster to the template."""
+    return exists().where(
+        OperationRow.kind == OperationKind.UPGRADE,
+        OperationRow.state.in_(ACTIVE),
+        cast(OperationRow.parameters, Text).contains(uuid),
+    )
 
 
 def _visible(scope: Scope) -> ColumnElement[bool]:
