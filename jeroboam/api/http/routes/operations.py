@@ -74,7 +74,7 @@ async def list_operations_of_cluster(
     return _page(found, links, paging.next_link(found, *path, **filters.arguments))
 
 
-@router.get("/operations/{ident}", dependencies=[no_arguments])
+@router.get("/operations/{ident}", dependencies=[no_arguments], response_model_exclude_unset=True)
 async def show_operation(
     ident: str, dependencies: Injected, caller: CurrentCaller, links: CurrentLinks
 ) -> schema.OperationDetail:

@@ -36,7 +36,7 @@ class NodeGroupChange(RequestModel):
     min_node_count: Count | None = None
     max_node_count: Count | None = None
     node_labels: Labels = Field(default_factory=dict)
-    node_taints: Sequence[Any] | None = None
+    node_taints: list[Any] | None = None
 
 
 class NodeGroupCreate(NodeGroupChange):
