@@ -1,0 +1,222 @@
+"""What can go wrong in a round, and how the operation must end then. Pure."""
+
+import random
+from collections.abc import Sequence
+from enum import StrEnum
+
+from pydantic import Field
+
+from jeroboam.drivers.fake.labels import CALL_OF_METHOD, FakeCall
+from jeroboam.models import HookPhase, Model, OperationKind, Plan
+from jeroboam.models.lifecycle import TRAITS, OnCancel
+from tests.chaos.hook import Mischief
+from tests.chaos.rules import EVERY_STEP, PLANNING, RECORDING, Act, When
+
+K = OperationKind
+
+
+class Outcome(StrEnum):
+    """How an operation must end.
+
+    ``STOPPED`` may also end well, when the fault came too late.
+    """
+
+    WELL = "well"
+    BADLY = "badly"
+    STOPPED = "stopped"
+    REMOVED = "removed"
+
+
+class Hand(StrEnum):
+    """What somebody does to an operation at work."""
+
+    CANCEL = "cancel"
+    DELETE = "delete"
+    FORCE_DELETE = "force-delete"
+    TERMINATE = "terminate"
+    RESET = "reset"
+    RERUN = "rerun"
+    CANCEL_RUN = "cancel-run"
+
+
+class Strike(Model):
+    """A crash, or a doubled or lost activity, at a point of the operation.
+
+    Args:
+        seconds: For ``DURING``, how long after the step's beginning.
+    """
+
+    act: Act
+    step: str
+    when: When
+    seconds: float = 0.0
+
+
+class Fault(Model):
+    """All that goes wrong in one round.
+
+    Args:
+        name: For the summary.
+        labels: Of the fake backend, while the operation runs. Numbers of times count from now.
+        hook: Phase and mischief of the hook.
+        hand: What somebody does, ``after_seconds`` after the request.
+        crash_api: Whether the API dies before it has started the run.
+    """
+
+    name: str
+    outcome: Outcome = Outcome.WELL
+    strikes: tuple[Strike, ...] = ()
+    labels: dict[str, str] = Field(default_factory=dict)
+    hook: tuple[HookPhase, Mischief] | None = None
+    hand: Hand | None = None
+    after_seconds: float = 0.0
+    crash_api: bool = False
+
+
+COMPONENTS = (Act.WORKER, Act.OTHER_WORKER, Act.TEMPORAL, Act.DATABASE, Act.API, Act.BACKEND)
+SIDES = (When.BEFORE, When.DURING, When.AFTER)
+
+FAMILIES = {
+    "none": 1,
+    "crash": 10,
+    "twice": 3,
+    "lost": 3,
+    "trouble": 5,
+    "failure": 6,
+    "hook": 4,
+    "hand": 7,
+    "api": 1,
+}
+
+
+def draw(chance: random.Random, plan: Plan, *, crashes: Sequence[Act] = COMPONENTS) -> Fault:
+    """Return a fault that fits an operation."""
+    while True:
+        (family,) = chance.choices(list(FAMILIES), list(FAMILIES.values()))
+        fault = _FAMILIES[family](chance, plan, crashes)
+        if fault is not None:
+            break
+    if fault.strikes or chance.random() < 0.7:
+        return fault
+    extra = _crash(chance, plan, crashes)
+    return fault.model_copy(
+        update={"name": f"{fault.name} + {extra.name}", "strikes": extra.strikes}
+    )
+
+
+def calls_of(plan: Plan) -> list[FakeCall]:
+    """Return the calls of the backend that a plan makes."""
+    methods = dict.fromkeys(step.call.method for step in plan.steps if step.call)
+    return [CALL_OF_METHOD[method] for method in methods]
+
+
+def _none(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
+    return Fault(name="none")
+
+
+def _crash(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
+    act, when = chance.choice(list(crashes)), chance.choice(SIDES)
+    steps = [step.name for step in plan.steps]
+    step = chance.choice([*steps, *steps, PLANNING, RECORDING])
+    strike = Strike(act=act, step=step, when=when, seconds=chance.uniform(0, 0.6))
+    return Fault(name=f"crash of {act}", strikes=(strike,))
+
+
+def _twice(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
+    strike = Strike(act=Act.TWICE, step=EVERY_STEP, when=When.ALWAYS)
+    return Fault(name="all twice", strikes=(strike,))
+
+
+def _lost(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
+    strike = Strike(act=Act.LOST, step=EVERY_STEP, when=When.ALWAYS)
+    return Fault(name="results lost", strikes=(strike,))
+
+
+def _trouble(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | None:
+    calls = calls_of(plan)
+    if not calls:
+        return None
+    call = str(chance.choice(calls))
+    labels = {
+        "unavailable": {"fake_unavailable": call, "fake_unavailable_calls": "2"},
+        "interrupted": {"fake_interrupt": call, "fake_interruptions": "1"},
+        "slow call": {"fake_hang": call, "fake_hang_seconds": "2"},
+        "crashing call": {"fake_crash": call},
+    }
+    name = chance.choice(list(labels))
+    return Fault(name=f"backend: {name}", labels=labels[name])
+
+
+def _failure(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | None:
+    calls = calls_of(plan)
+    if plan.kind is K.CHECK_HEALTH:
+        return Fault(
+            name="backend: fails", outcome=Outcome.BADLY, labels={"fake_fail": "check_health"}
+        )
+    if not calls:
+        return None
+    share = chance.choice(("0", "0.5", "1"))
+    labels = {"fake_fail": str(calls[0]), "fake_fail_share": share, "fake_fail_times": "1"}
+    # What removes is asked for again, and works then.
+    removes = all(step.call.method.removes for step in plan.steps if step.call)
+    outcome = Outcome.WELL if removes else Outcome.BADLY
+    return Fault(name="backend: fails", outcome=outcome, labels=labels)
+
+
+def _hook(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | None:
+    if not any(step.hook for step in plan.steps):
+        return None
+    mischief = chance.choice(list(Mischief))
+    phase = chance.choice((HookPhase.BEFORE, HookPhase.AFTER))
+    harmless = not mischief.fatal or plan.kind is K.FORCE_DELETE
+    return Fault(
+        name=f"hook: {mischief}",
+        outcome=Outcome.WELL if harmless else Outcome.BADLY,
+        hook=(phase, mischief),
+    )
+
+
+def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | None:
+    hand = chance.choice(list(Hand))
+    outcome = {
+        Hand.CANCEL: Outcome.STOPPED,
+        Hand.CANCEL_RUN: Outcome.STOPPED,
+        Hand.DELETE: Outcome.REMOVED,
+        Hand.FORCE_DELETE: Outcome.REMOVED,
+        Hand.TERMINATE: Outcome.STOPPED,
+        Hand.RESET: Outcome.WELL,
+        Hand.RERUN: Outcome.WELL,
+    }[hand]
+    if plan.kind.deletes and outcome is Outcome.REMOVED:
+        return None
+    if TRAITS[plan.kind].on_cancel is OnCancel.REFUSE and hand is Hand.CANCEL:
+        outcome = Outcome.WELL
+    labels: dict[str, str] = {}
+    calls = calls_of(plan)
+    if calls and outcome in {Outcome.STOPPED, Outcome.REMOVED} and chance.random() < 0.3:
+        if hand is not Hand.TERMINATE and not plan.kind.deletes:
+            labels = {"fake_lie": str(calls[0])}
+    return Fault(
+        name=f"hand: {hand}{' on a lie' if labels else ''}",
+        outcome=outcome,
+        hand=hand,
+        labels=labels,
+        after_seconds=chance.uniform(0, 1.5) + (1.5 if labels else 0),
+    )
+
+
+def _api(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
+    return Fault(name="crash of api before start", crash_api=True)
+
+
+_FAMILIES = {
+    "none": _none,
+    "crash": _crash,
+    "twice": _twice,
+    "lost": _lost,
+    "trouble": _trouble,
+    "failure": _failure,
+    "hook": _hook,
+    "hand": _hand,
+    "api": _api,
+}

@@ -1,0 +1,334 @@
+"""The life of one cluster: created, worked on, deleted, with a fault in each round."""
+
+import asyncio
+import random
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.service import RPCError, RPCStatusCode
+
+from jeroboam.activities.planning import Planner
+from jeroboam.drivers.registry import DriverEntry, DriverRegistry
+from jeroboam.errors import NotFoundError
+from jeroboam.hooks.registry import HookRegistry
+from jeroboam.models import ClusterSpec, Operation, OperationKind, OperationState, new_uuid
+from jeroboam.models.start import run_start
+from jeroboam.models.wire import workflow_id
+from tests.chaos import faults, wishes
+from tests.chaos.backend_faults import BackendFaults
+from tests.chaos.environment import Environment
+from tests.chaos.faults import Fault, Hand, Outcome
+from tests.chaos.hook import ChaosHook
+from tests.chaos.oracle import Case, is_settled, judge
+from tests.chaos.report import Report, Round
+from tests.chaos.rules import Act, Rule
+from tests.chaos.tenant import RefusedError, Tenant
+
+T = TypeVar("T")
+
+END_SECONDS = 180.0
+"""An operation that has not ended by then is stuck."""
+
+RPC_SECONDS = 60.0
+API_CRASHES = 0.03
+MOST_RETRIES = 4
+K = OperationKind
+
+
+class StuckError(Exception):
+    """An operation did not end."""
+
+
+@dataclass
+class Life:
+    """One cluster.
+
+    Args:
+        number: Of the cluster; with the run's seed it decides what happens.
+        rounds: How many operations lie between its creation and its removal.
+        templates: uuids in the order of their versions.
+        crashes: Components that may be killed.
+    """
+
+    environment: Environment
+    tenant: Tenant
+    report: Report
+    number: int
+    chance: random.Random
+    rounds: int
+    templates: Sequence[str]
+    crashes: Sequence[Act]
+    spec: ClusterSpec | None = None
+    _cluster_id: str | None = None
+    _hook: ChaosHook = field(init=False)
+    _backend: BackendFaults = field(init=False)
+    _planner: Planner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._hook = ChaosHook(self.environment.directory)
+        self._backend = BackendFaults(self.environment.directory / "fake")
+        drivers = DriverRegistry([DriverEntry(self.environment.driver)])
+        self._planner = Planner(self.environment.store, drivers, HookRegistry([self._hook]))
+
+    async def live(self) -> None:
+        """Go through all rounds; what is found goes into the report."""
+        try:
+            await self._create()
+            for _ in range(self.rounds):
+                if self.spec is None:
+                    return
+                kind, parameters = wishes.wish(self.chance, self.spec, self.templates)
+                await self._round(kind, parameters)
+            while self.spec is not None:
+                kind = K.FORCE_DELETE if self.chance.random() < 0.2 else K.DELETE
+                await self._round(kind, wishes.Parameters())
+        except StuckError as error:
+            await self.report.evidence(self.number, str(error))
+        except Exception as error:  # noqa: BLE001 - one cluster's trouble must not end the run
+            problem = f"wrong: {type(error).__name__}: {error}"
+            self.report.found(self.number, K.CREATE, "the harness", [problem])
+            await self.report.evidence(self.number, traceback.format_exc())
+
+    async def _create(self) -> None:
+        body = {
+            "name": f"chaos-{self.number}",
+            "cluster_template_id": self.templates[0],
+            "master_count": self.chance.choice((1, 1, 3)),
+            "node_count": self.chance.randint(1, 3),
+        }
+        rollback = self.chance.random() < 0.5
+        crash = self._maybe_crash_api()
+        operation = await self.tenant.create(body, rollback=rollback)
+        before = await self._read(operation)
+        assert before is not None
+        self.spec = before
+        await self._see_through(operation, before, crash_api=crash)
+
+    async def _round(self, kind: OperationKind, parameters: wishes.Parameters) -> None:
+        before = self.spec
+        assert before is not None
+        crash = self._maybe_crash_api()
+        try:
+            operation = await self.tenant.ask(before.cluster, kind, parameters)
+        except RefusedError as error:
+            self.report.found(self.number, kind, "none", [f"wrong: refused: {error}"])
+            raise StuckError(str(error)) from error
+        await self._see_through(operation, before, crash_api=crash)
+
+    def _maybe_crash_api(self) -> bool:
+        crash = Act.API in self.crashes and self.chance.random() < API_CRASHES
+        if crash:
+            (self.environment.directory / "crash-api").touch()
+        return crash
+
+    async def _see_through(
+        self, operation: Operation, before: ClusterSpec, *, crash_api: bool
+    ) -> None:
+        """Let a fault happen to an operation, judge its end, and repair until all is settled."""
+        plan = await self.tenant.read(lambda: self._planner.plan(operation))
+        fault = faults.draw(self.chance, plan, crashes=self.crashes)
+        if crash_api:
+            fault = fault.model_copy(update={"name": f"{fault.name} + crash of api before start"})
+        ended = await self._attempt(operation, before, fault, attempts=1)
+        attempts = 1
+        while self.spec is not None and self._wants_retry(ended):
+            attempts += 1
+            if attempts > MOST_RETRIES:
+                raise StuckError(f"{operation.kind} {operation.uuid} cannot be ended well")
+            again = Fault(name=f"retry after {fault.name}")
+            await self.tenant.control(ended, "retry")
+            ended = await self._attempt(ended, before, again, attempts=attempts)
+
+    def _wants_retry(self, ended: Operation) -> bool:
+        if ended.state is OperationState.SUCCEEDED or self.spec is None:
+            return False
+        return not is_settled(self.spec, ended) or self.chance.random() < 0.4
+
+    async def _attempt(
+        self, operation: Operation, before: ClusterSpec, fault: Fault, *, attempts: int
+    ) -> Operation:
+        started = time.monotonic()
+        self._prepare(operation, fault)
+        meddling = asyncio.create_task(self._meddle(operation, fault))
+        try:
+            ended = await self._ended(operation)
+            await meddling
+            ended = await self._ended(operation)
+        finally:
+            meddling.cancel()
+            self._tidy(operation)
+        self.spec = await self._read(operation)
+        if fault.outcome is Outcome.REMOVED:
+            await self._wait_for_removal(operation)
+        problems = await self._judge(ended, fault, before, attempts)
+        seconds = time.monotonic() - started
+        self.report.add(Round(self.number, ended.kind, fault.name, ended.state, seconds, problems))
+        if problems:
+            await self.report.evidence(self.number, str(ended.uuid), ended, self._known())
+            raise StuckError(f"{ended.kind} {ended.uuid}: {problems[0]}")
+        return ended
+
+    async def _judge(
+        self, ended: Operation, fault: Fault, before: ClusterSpec, attempts: int
+    ) -> list[str]:
+        """Return what is wrong; a moment is given to what ends right after the record."""
+        case = Case(ended, fault.outcome, before, self.spec, self._known(), attempts)
+        problems = list(judge(case))
+        if problems:
+            await asyncio.sleep(1)
+            self.spec = await self._read(ended)
+            case = Case(ended, fault.outcome, before, self.spec, self._known(), attempts)
+            problems = list(judge(case))
+        return problems
+
+    def _prepare(self, operation: Operation, fault: Fault) -> None:
+        if fault.labels:
+            self._backend.set(operation.cluster_id, fault.labels)
+        if fault.hook:
+            self._hook.prepare(operation.uuid, *fault.hook)
+        rules = [
+            Rule.new(operation.uuid, one.step, one.when, one.act, one.seconds)
+            for one in fault.strikes
+        ]
+        self.environment.rules.set(operation.uuid, rules)
+
+    def _tidy(self, operation: Operation) -> None:
+        self._backend.clear(operation.cluster_id)
+        self._hook.forget(operation.uuid)
+        self.environment.rules.set(operation.uuid, ())
+
+    async def _ended(self, operation: Operation) -> Operation:
+        deadline = time.monotonic() + END_SECONDS
+        while time.monotonic() < deadline:
+            found = await self.tenant.read(
+                lambda: self.environment.store.operations.get(operation.uuid)
+            )
+            if not found.state.active:
+                return found  # type: ignore[no-any-return]
+            await asyncio.sleep(0.1)
+        problem = f"stuck: {found.kind} is {found.state} at '{found.current_step}'"
+        self.report.found(self.number, found.kind, "?", [problem])
+        await self.report.evidence(self.number, str(found.uuid), found, self._known())
+        raise StuckError(problem)
+
+    async def _wait_for_removal(self, operation: Operation) -> None:
+        deadline = time.monotonic() + END_SECONDS
+        while self.spec is not None and time.monotonic() < deadline:
+            for other in await self.tenant.operations(operation.cluster_id):
+                if other.kind.deletes and not other.state.active and self.spec is not None:
+                    self.spec = await self._read(operation)
+            await asyncio.sleep(0.2)
+            self.spec = await self._read(operation)
+
+    async def _read(self, operation: Operation) -> ClusterSpec | None:
+        try:
+            found = await self.tenant.read(
+                lambda: self.environment.store.clusters.spec(operation.cluster_id)
+            )
+        except NotFoundError:
+            return None
+        return found  # type: ignore[no-any-return]
+
+    def _known(self) -> Any:
+        assert self.cluster_id
+        return self._backend.known(self.cluster_id)
+
+    @property
+    def cluster_id(self) -> str | None:
+        """uuid of the cluster, also when it is gone."""
+        if self.spec is not None:
+            self._cluster_id = self.spec.cluster.uuid
+        return self._cluster_id
+
+    async def _meddle(self, operation: Operation, fault: Fault) -> None:
+        """Do what somebody does to the operation."""
+        if fault.hand is None:
+            return
+        if fault.hand is Hand.RERUN:
+            await self._ended(operation)
+        await asyncio.sleep(fault.after_seconds)
+        try:
+            await self._lay_hand(operation, fault.hand)
+        except RefusedError as error:
+            # Too late, or a kind that cannot be cancelled.
+            if error.status not in {404, 409}:
+                raise
+
+    async def _lay_hand(self, operation: Operation, hand: Hand) -> None:
+        cluster = self.spec.cluster if self.spec else None
+        match hand:
+            case Hand.CANCEL:
+                await self.tenant.control(operation, "cancel")
+            case Hand.DELETE | Hand.FORCE_DELETE if cluster:
+                kind = K.DELETE if hand is Hand.DELETE else K.FORCE_DELETE
+                removal = await self.tenant.ask(cluster, kind, wishes.Parameters())
+                self.environment.rules.set(removal.uuid, ())
+            case Hand.TERMINATE:
+                await self._temporal(lambda client: self._handle(client, operation).terminate())
+            case Hand.CANCEL_RUN:
+                await self._temporal(lambda client: self._handle(client, operation).cancel())
+            case Hand.RESET:
+                await self._temporal(lambda client: self._reset(client, operation))
+            case Hand.RERUN:
+                await self._temporal(lambda client: self._rerun(client, operation))
+
+    @staticmethod
+    def _handle(client: Client, operation: Operation) -> Any:
+        return client.get_workflow_handle(workflow_id(operation.cluster_id))
+
+    async def _temporal(self, ask: Callable[[Client], Awaitable[T]]) -> T | None:
+        """Ask Temporal, as soon as it answers; what is over already is left alone."""
+        deadline = time.monotonic() + RPC_SECONDS
+        while True:
+            try:
+                return await ask(await self.environment.client())
+            except (RPCError, RuntimeError) as error:
+                over = isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND
+                if over:
+                    return None
+                if time.monotonic() > deadline:
+                    raise
+            await asyncio.sleep(0.3)
+
+    async def _reset(self, client: Client, operation: Operation) -> None:
+        handle = self._handle(client, operation)
+        description = await handle.describe()
+        points = [
+            event.event_id
+            async for event in handle.fetch_history_events()
+            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+        ]
+        if not points:
+            return
+        await client.workflow_service.reset_workflow_execution(
+            ResetWorkflowExecutionRequest(
+                namespace=client.namespace,
+                workflow_execution=WorkflowExecution(
+                    workflow_id=handle.id, run_id=description.run_id
+                ),
+                reason="the fault harness",
+                workflow_task_finish_event_id=self.chance.choice(points),
+                request_id=new_uuid(),
+            )
+        )
+
+    async def _rerun(self, client: Client, operation: Operation) -> None:
+        """Start the run of an operation that has ended once more, as by hand."""
+        if self.spec is None:
+            return
+        start = run_start(self.spec.cluster, operation)
+        queue = self.environment.settings.task_queue
+        handle = await client.start_workflow(
+            start.workflow, start.request, id=start.id, task_queue=queue, memo=start.memo
+        )
+        try:
+            await handle.result()
+        except WorkflowFailureError:
+            return

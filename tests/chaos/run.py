@@ -1,0 +1,116 @@
+"""A run of the fault harness: many clusters at once in one environment."""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from temporalio.client import Client
+
+from jeroboam.models.wire import workflow_id
+from tests.chaos.environment import Environment, running
+from tests.chaos.faults import COMPONENTS
+from tests.chaos.life import Life
+from tests.chaos.report import Report
+from tests.chaos.rules import Act
+from tests.chaos.tenant import Tenant
+
+VERSIONS = 12
+REQUEST_SECONDS = 20.0
+
+PACE = {
+    "fake_create_seconds": "0.6",
+    "fake_delete_seconds": "0.4",
+    "fake_update_seconds": "0.4",
+    "fake_upgrade_seconds": "0.4",
+    "fake_reboot_seconds": "0.3",
+    "fake_rebuild_seconds": "0.3",
+    "fake_group_seconds": "0.4",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked of a run.
+
+    Args:
+        rounds: How many attempts of operations, at least.
+        lanes: How many clusters live at the same time.
+        operations: How many operations lie between a cluster's creation and its removal.
+        first: Number of the first cluster, to go on with an earlier run.
+        seconds: When to begin no cluster any more.
+        postgres: Whether the database is a process that can be killed.
+    """
+
+    rounds: int
+    seed: str
+    directory: Path
+    lanes: int = 16
+    operations: int = 4
+    first: int = 0
+    seconds: float = 3600.0
+    port_base: int = 22000
+    postgres: bool = True
+    quiet: bool = False
+    crashes: Sequence[Act] = COMPONENTS
+
+
+async def run(options: Options) -> tuple[Report, str]:
+    """Run until enough rounds are done; return the report and its table."""
+    report = Report(options.directory / "report", options.seed, quiet=options.quiet)
+    crashes = [act for act in options.crashes if options.postgres or act is not Act.DATABASE]
+    async with running(
+        options.directory,
+        options.seed,
+        port_base=options.port_base,
+        postgres=options.postgres,
+    ) as environment:
+        headers = {
+            "X-Auth-Token": "admin-token",
+            "OpenStack-API-Version": "container-infra 1.14",
+        }
+        async with httpx.AsyncClient(
+            base_url=environment.url, headers=headers, timeout=REQUEST_SECONDS
+        ) as http:
+            tenant = Tenant(http, environment.store)
+            templates = await _templates(tenant)
+            numbers = iter(range(options.first, 10**6))
+            deadline = time.monotonic() + options.seconds
+
+            async def lane() -> None:
+                while len(report.rounds) < options.rounds and time.monotonic() < deadline:
+                    number = next(numbers)
+                    chance = random.Random(f"{options.seed}/{number}")
+                    life = Life(
+                        environment,
+                        tenant,
+                        report,
+                        number,
+                        chance,
+                        options.operations,
+                        templates,
+                        crashes,
+                    )
+                    await life.live()
+
+            async with asyncio.TaskGroup() as group:
+                for _ in range(options.lanes):
+                    group.create_task(lane())
+            await _inspect(environment, tenant, report)
+        return report, report.table(environment.crashes)
+
+
+async def _templates(tenant: Tenant) -> list[str]:
+    return [
+        await tenant.template(f"v{minor}", **PACE, fake_version=f"v1.{minor}.0")
+        for minor in range(30, 30 + VERSIONS)
+    ]
+
+
+async def _inspect(environment: Environment, tenant: Tenant, report: Report) -> None:
+    """Look for what no cluster's own rounds would see."""
+    _ = environment, tenant, report, Client, workflow_id

@@ -1,0 +1,104 @@
+"""An interceptor that does harm around activities, as the rules of their operation say."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import Interceptor as ClientInterceptor
+from temporalio.worker import (
+    ActivityInboundInterceptor,
+    ExecuteActivityInput,
+    Interceptor,
+)
+
+from jeroboam.models import Transition
+from jeroboam.models.wire import OperationRequest, StepInput
+from tests.chaos.rules import EVERY_STEP, PLANNING, RECORDING, Act, Rule, RuleBook, When
+
+
+RULES_SECONDS = 10.0
+"""How long an operation's first step waits for the harness, which learns its id from the API."""
+
+
+class ResultLostError(Exception):
+    """The activity has done its work, and nobody has heard of it."""
+
+
+class Saboteur(ClientInterceptor, Interceptor):
+    """Given to a client, it is the outermost interceptor of the client's workers."""
+
+    def __init__(self, rules: RuleBook) -> None:
+        self._rules = rules
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the name is the SDK's
+        return _Sabotaged(next, self._rules)
+
+
+class _Sabotaged(ActivityInboundInterceptor):
+    def __init__(self, next_: ActivityInboundInterceptor, rules: RuleBook) -> None:
+        super().__init__(next_)
+        self._rules = rules
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - the name is the SDK's
+        operation, step = _place(input.args[0] if input.args else None)
+        if operation and step == PLANNING:
+            await self._wait_for_rules(operation)
+        found = self._rules.of(operation) if operation else ()
+        rules = [rule for rule in found if rule.step in {step, EVERY_STEP}]
+        if not rules:
+            return await self.next.execute_activity(input)
+        await self._obey(rules, When.BEFORE)
+        with self._during(rules):
+            result = await self.next.execute_activity(input)
+            if any(rule.act is Act.TWICE for rule in rules):
+                result = await self.next.execute_activity(input)
+        await self._obey(rules, When.AFTER)
+        if any(rule.act is Act.LOST for rule in rules) and activity.info().attempt == 1:
+            raise ResultLostError
+        return result
+
+    async def _wait_for_rules(self, operation: str) -> None:
+        deadline = time.monotonic() + RULES_SECONDS
+        while not self._rules.known(operation) and time.monotonic() < deadline:
+            await asyncio.sleep(0.02)
+
+    async def _obey(self, rules: list[Rule], when: When) -> None:
+        for rule in rules:
+            if rule.when is when and self._rules.fire(rule):
+                await self._act(rule.act)
+
+    async def _act(self, act: Act) -> None:
+        if act is Act.WORKER:
+            os.kill(os.getpid(), signal.SIGKILL)
+        await asyncio.to_thread(self._rules.ask, act)
+
+    @contextmanager
+    def _during(self, rules: list[Rule]) -> Iterator[None]:
+        tasks = [
+            asyncio.create_task(self._later(rule)) for rule in rules if rule.when is When.DURING
+        ]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _later(self, rule: Rule) -> None:
+        await asyncio.sleep(rule.seconds)
+        if self._rules.fire(rule):
+            await self._act(rule.act)
+
+
+def _place(argument: object) -> tuple[str | None, str]:
+    if isinstance(argument, StepInput):
+        return argument.operation_id, argument.step
+    if isinstance(argument, OperationRequest):
+        return argument.operation_id, PLANNING
+    if isinstance(argument, Transition):
+        return argument.operation_id, RECORDING
+    return None, ""
