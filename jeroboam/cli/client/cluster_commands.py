@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from jeroboam.cli.client.arguments import given
 from jeroboam.cli.client.commands import group
 from jeroboam.cli.client.problems import UsageError
 from jeroboam.cli.client.verbs import Request, verb
@@ -41,7 +42,7 @@ def rebuild(
 
     Without --node and --node-group all nodes, the control plane first and one at a time.
     """
-    chosen = _given(nodes=node, node_groups=node_group)
+    chosen = given(nodes=node, node_groups=node_group)
     size = parse_batch_size(batch_size)
     return _action(cluster, "rebuild", {**chosen, "batch_size": size})
 
@@ -58,7 +59,7 @@ def reboot(
     batch_size: BatchOption = "1",
 ) -> Request:
     """Reboot nodes; without --node and --node-group all, the control plane one at a time."""
-    chosen = _given(nodes=node, node_groups=node_group)
+    chosen = given(nodes=node, node_groups=node_group)
     size = parse_batch_size(batch_size)
     how = "hard" if hard else "soft"
     return _action(cluster, "reboot", {**chosen, "batch_size": size, "type": how})
@@ -77,7 +78,7 @@ def resize(
     rollback: RollbackOption = None,
 ) -> Request:
     """Change how many nodes a node group has; by default the first group of workers."""
-    body = _given(node_count=node_count, nodegroup=node_group, nodes_to_remove=remove)
+    body = given(node_count=node_count, nodegroup=node_group, nodes_to_remove=remove)
     return _action(cluster, "resize", body, {"rollback": rollback})
 
 
@@ -93,7 +94,7 @@ def upgrade(
     rollback: RollbackOption = None,
 ) -> Request:
     """Move a cluster, or one node group, to another cluster template."""
-    body = _given(cluster_template=template, nodegroup=node_group, max_batch_size=batch_size)
+    body = given(cluster_template=template, nodegroup=node_group, max_batch_size=batch_size)
     return _action(cluster, "upgrade", body, {"rollback": rollback})
 
 
@@ -128,10 +129,6 @@ def _action(
     cluster: str, action: str, body: dict[str, Any], query: dict[str, Any] | None = None
 ) -> Request:
     return Request("POST", ("clusters", cluster, "actions", action), body, query or {})
-
-
-def _given(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def parse_batch_size(text: str) -> int | None:

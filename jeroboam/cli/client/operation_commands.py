@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from jeroboam.cli.client.accepted import WaitOption, follow
+from jeroboam.cli.client.arguments import given, words
 from jeroboam.cli.client.commands import Run, command, group
 from jeroboam.cli.client.operation_page import show_operation
 from jeroboam.cli.client.questions import YesOption, confirm
@@ -15,11 +16,17 @@ from jeroboam.cli.client.watch import INTERVAL_SECONDS, PATIENCE_SECONDS, Pace, 
 
 app = group("See what was asked of clusters and how it goes; cancel, retry or resume it.")
 
+KINDS = [
+    *("create", "update", "delete", "force_delete", "resize", "upgrade", "rebuild"),
+    *("soft_reboot", "hard_reboot", "create_node_group", "update_node_group"),
+    *("delete_node_group", "check_health"),
+]
+STATES = [
+    *("pending", "running", "compensating", "succeeded", "failed", "cancelled", "rejected"),
+]
 LIST_COLUMNS = ("uuid", "kind", "state", "cluster_name", "current_step", "created_at", "ended_at")
 
-OperationArgument = Annotated[
-    str, typer.Argument(metavar="OPERATION", help="The operation's uuid.")
-]
+OperationArgument = Annotated[str, typer.Argument(metavar="OPERATION", help="Its uuid.")]
 Reason = Annotated[str | None, typer.Option(help="Why, for the record.")]
 
 
@@ -29,8 +36,14 @@ def list_operations(
     run: Run,
     *,
     cluster: Annotated[str | None, typer.Option(help="Only those of a cluster.")] = None,
-    kind: Annotated[list[str] | None, typer.Option(help="Only these kinds.")] = None,
-    state: Annotated[list[str] | None, typer.Option(help="Only in these states.")] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this kind; may be repeated.", autocompletion=lambda: KINDS),
+    ] = None,
+    state: Annotated[
+        list[str] | None,
+        typer.Option(help="Only in this state; may be repeated.", autocompletion=lambda: STATES),
+    ] = None,
     since: Annotated[
         str | None, typer.Option(help="Only those begun since: 30m, 12h, 7d, or a date.")
     ] = None,
@@ -39,8 +52,8 @@ def list_operations(
     """List operations, the newest first."""
     query = {
         "limit": limit,
-        "kind": ",".join(kind or ()).replace("-", "_") or None,
-        "state": ",".join(state or ()) or None,
+        "kind": ",".join(words(kind)) or None,
+        "state": ",".join(words(state)) or None,
         "since": earlier(since, datetime.now(UTC)).isoformat() if since else None,
     }
     path = ("clusters", cluster, "operations") if cluster else ("operations",)
@@ -62,7 +75,9 @@ def watch_operation(
     run: Run,
     operation: OperationArgument,
     *,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds.")] = INTERVAL_SECONDS,
+    interval: Annotated[
+        float, typer.Option(min=0.1, help="Seconds between two looks.")
+    ] = INTERVAL_SECONDS,
     patience: Annotated[
         float, typer.Option(min=0, help="Seconds that the API may be away.")
     ] = PATIENCE_SECONDS,
@@ -83,13 +98,12 @@ def cancel(
 ) -> None:
     """Cancel an operation, after saying what that does."""
     body = run.api.get("operations", operation)
-    words, possible = body["cancel"]["message"], body["cancel"]["possible"]
-    if possible and not yes:
-        confirm(f"{words} Cancel {body['kind'].replace('_', ' ')} of {body['cluster_name']}?")
+    effect = body["cancel"]
+    if effect["possible"] and not yes:
+        what = f"{body['kind'].replace('_', ' ')} of {body['cluster_name']}"
+        confirm(f"{effect['message']} Cancel {what}?")
     # The service refuses in its own words what is not possible by now.
-    done = run.api.send(
-        "POST", "operations", operation, "cancel", body=_without_none(reason=reason)
-    )
+    done = run.api.send("POST", "operations", operation, "cancel", body=given(reason=reason))
     run.screen.say(done.body["message"])
 
 
@@ -113,9 +127,5 @@ def resume(
     wait: WaitOption = False,
 ) -> None:
     """Let an operation go on that waits for a hook's answer, or reject it."""
-    sent = {"approve": approve, **_without_none(message=message)}
+    sent = {"approve": approve, **given(message=message)}
     follow(run, run.api.send("POST", "operations", operation, "resume", body=sent), wait=wait)
-
-
-def _without_none(**fields: str | None) -> dict[str, str]:
-    return {name: value for name, value in fields.items() if value is not None}

@@ -70,7 +70,8 @@ class CommandLine:
 
     async def run(self, *arguments: str, **environment: str) -> Done:
         """Run a command to its end."""
-        process = await self.start(*arguments, **environment)
+        outputs = asyncio.subprocess.PIPE
+        process = await self.start(*arguments, outputs=outputs, **environment)
         return await ended(process)
 
     async def ok(self, *arguments: str, **environment: str) -> str:

@@ -3,11 +3,12 @@
 import pytest
 
 from jeroboam.cli.client import cluster_commands as commands
+from jeroboam.cli.client import operation_commands
 from jeroboam.cli.client.api import message_of
 from jeroboam.cli.client.connection import versioned
 from jeroboam.cli.client.problems import UsageError
 from jeroboam.cli.client.progress import ENDED
-from jeroboam.models import OperationState
+from jeroboam.models import OperationKind, OperationState
 
 
 def test_what_is_not_given_is_not_sent() -> None:
@@ -87,6 +88,12 @@ def test_endpoints(endpoint: str, base: str) -> None:
 def test_refusals(body: object, message: str) -> None:
     """Magnum's, Keystone's and the microversions' errors are one line; anything else is none."""
     assert message_of(body) == message
+
+
+def test_what_is_completed() -> None:
+    """The shell completes the kinds and states that the service knows."""
+    assert list(OperationKind) == operation_commands.KINDS
+    assert [state.lower() for state in OperationState] == operation_commands.STATES
 
 
 def test_ended_states() -> None:
