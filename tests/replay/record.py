@@ -9,13 +9,21 @@ import asyncio
 import json
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from temporalio.client import WorkflowFailureError
+
 from jeroboam import __version__, temporal
+from jeroboam.models import ClusterSpec, NodeGroup, OperationKind, Status, new_uuid
 from tests.conftest import TemporalServer, free_port
 from tests.integration.engine import Engine, running_engine
 
+QUICK = {
+    f"fake_{call}_seconds": "0.1"
+    for call in ("create", "update", "upgrade", "reboot", "rebuild", "group")
+}
 HISTORIES = Path(__file__).with_name("histories")
 
 
@@ -30,41 +38,86 @@ async def record() -> None:
             async with running_engine(client, Path(name) / "state") as engine:
                 await _succeed(engine)
                 await _fail(engine)
-                await _supersede(engine)
+                await _interrupt(engine)
         finally:
             server.kill()
 
 
 async def _succeed(engine: Engine) -> None:
-    spec = await engine.create(labels={"fake_interruptions": "1"})
-    cluster = await engine.settled(spec)
-    run = engine.run(spec)
-    await run.result()
-    await _keep(engine, cluster.uuid, "create")
-    await engine.delete(cluster)
+    """Lead one cluster through every kind of operation."""
+    spec = await engine.create(labels={**QUICK, "fake_interruptions": "1"})
+    await engine.settled(spec)
+    await _keep(engine, spec, "create")
+    worker, gpu = spec.group("default-worker").uuid, _group(spec)
+    new = spec.template.model_copy(update={"uuid": new_uuid(), "name": "new"})
+    await engine.store.templates.add(new)
+    for kind, parameters in (
+        (OperationKind.UPDATE, {"node_group": worker, "node_count": 2}),
+        (OperationKind.RESIZE, {"node_group": worker, "node_count": 3}),
+        (OperationKind.UPGRADE, {"cluster_template_id": new.uuid}),
+        (OperationKind.REBUILD, {"batch_size": 2}),
+        (OperationKind.SOFT_REBOOT, {"batch_size": None}),
+        (OperationKind.HARD_REBOOT, {"node_groups": (worker,)}),
+        (OperationKind.CREATE_NODE_GROUP, {"group": gpu}),
+        (OperationKind.UPDATE_NODE_GROUP, {"group": gpu.model_copy(update={"max_node_count": 5})}),
+        (OperationKind.DELETE_NODE_GROUP, {"node_group": gpu.uuid}),
+        (OperationKind.CHECK_HEALTH, {}),
+    ):
+        await engine.ended(await engine.ask(spec, kind, **parameters))
+        await _keep(engine, spec, kind.replace("_", "-"))
+    await engine.delete(spec.cluster)
     await engine.gone(spec)
-    await run.result()
-    await _keep(engine, cluster.uuid, "delete")
+    await _keep(engine, spec, "delete")
 
 
 async def _fail(engine: Engine) -> None:
+    """Record a roll-back, and a retry that passes over what is done."""
     spec = await engine.create(rollback=True, labels={"fake_fail": "create"})
     await engine.settled(spec)
-    await asyncio.sleep(1)
-    await _keep(engine, spec.cluster.uuid, "create-rolled-back")
+    await _keep(engine, spec, "create-rolled-back")
+    fails = {"fake_fail": "reboot", "fake_fail_batch": "2", "fake_fail_times": "1"}
+    spec = await engine.ready(workers=2, labels={**QUICK, **fails})
+    operation = await engine.ended(await engine.ask(spec, OperationKind.HARD_REBOOT))
+    await engine.operations.retry(operation)
+    await engine.ended(operation)
+    await _keep(engine, spec, "hard-reboot-retried")
 
 
-async def _supersede(engine: Engine) -> None:
+async def _interrupt(engine: Engine) -> None:
+    """Record what ends an operation from outside: a cancellation, a delete, one by force."""
+    spec = await engine.ready(labels={**QUICK, "fake_update_seconds": "5"})
+    worker = spec.group("default-worker").uuid
+    operation = await engine.ask(spec, OperationKind.RESIZE, node_group=worker, node_count=4)
+    at_work = await engine.at_step(operation, "Wait")
+    await engine.operations.cancel(at_work, "Cancelled by a user.")
+    await engine.ended(operation)
+    await _keep(engine, spec, "resize-cancelled")
     spec = await engine.create(labels={"fake_create_seconds": "60"})
     await engine.until(spec, lambda cluster: cluster.stack_id is not None)
     await engine.delete(spec.cluster)
     await engine.gone(spec)
-    await engine.run(spec).result()
-    await _keep(engine, spec.cluster.uuid, "create-superseded")
+    await _keep(engine, spec, "create-superseded")
+    spec = await engine.ready(labels={"fake_leftovers": "1"})
+    forced = engine.operation(spec.cluster, OperationKind.FORCE_DELETE)
+    await engine.operations.delete(spec.cluster, forced)
+    await engine.gone(spec)
+    await _keep(engine, spec, "force-delete")
 
 
-async def _keep(engine: Engine, cluster_id: str, what: str) -> None:
-    handle = engine.client.get_workflow_handle(f"cluster/{cluster_id}")
+def _group(spec: ClusterSpec) -> NodeGroup:
+    return NodeGroup(
+        name="gpu",
+        cluster_id=spec.cluster.uuid,
+        project_id=spec.cluster.project_id,
+        labels=spec.cluster.labels,
+        status=Status.CREATE_IN_PROGRESS,
+    )
+
+
+async def _keep(engine: Engine, spec: ClusterSpec, what: str) -> None:
+    handle = engine.run(spec)
+    with suppress(WorkflowFailureError):
+        await handle.result()
     history = json.loads((await handle.fetch_history()).to_json())
     text = json.dumps(_without_place(history), indent=1)
     (HISTORIES / f"{__version__}-{what}.json").write_text(text + "\n")
