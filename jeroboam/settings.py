@@ -20,6 +20,8 @@ class Settings(BaseSettings):
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
         poll_interval_seconds: Time between two list calls of a poll hub.
         max_clusters_per_project: Magnum's ``[quotas] max_clusters_per_project``.
+        max_schedules_per_project: The most schedules that a project may have.
+        schedule_minimum_seconds: The shortest time between two times of a schedule.
         hooks_file: Declarations of hooks, as YAML.
         hooks_key: Base64 key of 32 bytes for the secrets and callbacks of hooks; API and workers
             share it. Without it a key file is made in ``state_directory``.
@@ -62,6 +64,9 @@ class Settings(BaseSettings):
     enabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     disabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     max_clusters_per_project: int = Field(default=20, ge=0)
+
+    max_schedules_per_project: int = Field(default=20, ge=0)
+    schedule_minimum_seconds: int = Field(default=300, ge=1)
 
     hooks_file: Path | None = None
     hooks_key: SecretStr | None = None

@@ -13,7 +13,7 @@ from jeroboam.models import ClusterSpec, Operation, OperationKind, Parameters, P
 from jeroboam.models.lifecycle import TRAITS, refusal
 from jeroboam.models.schedule import WhenBusy, operation_uuid
 from jeroboam.models.scheduled_wire import AcceptInput, Order
-from jeroboam.store import Store
+from jeroboam.store import Scope, Store
 
 
 class Plans(Protocol):
@@ -72,6 +72,8 @@ class Acceptor:
             spec = await self._store.clusters.spec(ask.cluster.uuid)
         except NotFoundError:
             raise LeftOutError("The cluster does not exist any more.") from None
+        if not ask.order.all_projects and spec.cluster.project_id != ask.order.project_id:
+            raise LeftOutError("The cluster is another project's.")
         await self._check_window(ask)
         await self._check_cluster(ask, spec)
         return await self._store_operation(ask, spec, uuid)
@@ -121,9 +123,25 @@ class Acceptor:
             raise _busy(ask, ConflictError(reason))
         if reason:
             raise LeftOutError(reason)
-        wanted = ask.order.parameters.cluster_template_id
-        if ask.order.kind is OperationKind.UPGRADE and spec.template.uuid == wanted:
+        if ask.order.kind is OperationKind.UPGRADE:
+            await self._check_template(spec, ask.order.parameters.cluster_template_id or "")
+
+    async def _check_template(self, spec: ClusterSpec, uuid: str) -> None:
+        if spec.template.uuid == uuid:
             raise LeftOutError(f"The cluster has the template {spec.template.name} already.")
+        try:
+            template = await self._store.templates.get(uuid, Scope(spec.cluster.project_id))
+        except NotFoundError as error:
+            raise LeftOutError(error.message) from error
+        is_same = (template.coe, template.server_type) == (
+            spec.template.coe,
+            spec.template.server_type,
+        )
+        if not is_same or template.driver not in {None, spec.cluster.driver}:
+            raise LeftOutError(
+                f"The template {template.name} is for another kind of cluster: "
+                f"{template.coe} on {template.server_type}, driver {template.driver or 'any'}."
+            )
 
 
 def _busy(ask: AcceptInput, error: ConflictError) -> LaterError | LeftOutError:

@@ -23,6 +23,9 @@ SCHEDULABLE = (
 )
 """The kinds that make sense again and again; a resize or a delete by the clock does not."""
 
+MOST_TIMES = 10
+"""Temporal tells no more of a schedule's next times."""
+
 _NAMESPACE = UUID("b3f3f2f8-6d0c-4c55-9d1b-3f3a6c1f5a70")
 
 
@@ -81,6 +84,7 @@ class Schedule(Model):
         name: Unique in the project and never changed, as it is part of the id in Temporal.
         user_id: Who made it; the operations that it starts are this user's.
         cluster_id: The one cluster that is meant; otherwise there is a selector.
+        all_projects: Whether it may work on clusters of other projects than its own.
         cron: The times as a cron expression; otherwise there is a calendar.
         calendar: The times as texts by field; see ``models.calendar``.
         jitter_seconds: Each time is put off by up to this much, so that not all come at once.
@@ -101,6 +105,7 @@ class Schedule(Model):
     parameters: Parameters = Parameters()
     cluster_id: str | None = None
     selector: Selector | None = None
+    all_projects: bool = False
     cron: str | None = None
     calendar: Mapping[str, str] | None = None
     time_zone: str = "UTC"
@@ -150,6 +155,22 @@ class Schedule(Model):
         """What it does, as people read it."""
         whom = f"cluster {self.cluster_id}" if self.selector is None else self.selector.words
         return f"{self.kind.words}: {whom}"
+
+
+class Doings(Model):
+    """What Temporal knows of a schedule.
+
+    Args:
+        next_times: The next times, jitter included.
+        running: Runs that are at work.
+        overlapped: How many times were left out, as a run was still at work.
+        missed: How many times were missed for longer than the catch-up window.
+    """
+
+    next_times: tuple[datetime, ...] = ()
+    running: tuple[str, ...] = ()
+    overlapped: int = 0
+    missed: int = 0
 
 
 class RunState(StrEnum):

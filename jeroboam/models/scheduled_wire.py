@@ -37,6 +37,7 @@ class Order(Model):
     parameters: Parameters
     cluster_id: str | None = None
     selector: Selector | None = None
+    all_projects: bool = False
     max_parallel: int
     when_busy: WhenBusy
     wait_minutes: int

@@ -261,6 +261,7 @@ class ScheduleRow(Base):
     parameters: Mapped[Parameters] = mapped_column(Document(Parameters))
     cluster_id: Mapped[str | None] = mapped_column(_UUID)
     selector: Mapped[Selector | None] = mapped_column(Document(Selector | None))
+    all_projects: Mapped[bool]
     cron: Mapped[str | None]
     calendar: Mapped[dict[str, str] | None] = mapped_column(Document(dict[str, str] | None))
     time_zone: Mapped[str]

@@ -1,5 +1,6 @@
 """Temporal's side of schedules: kept in line with the rows, asked when they come next."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -19,8 +20,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from jeroboam import temporal
 from jeroboam.errors import CloudUnavailableError, ConflictError, JeroboamError
-from jeroboam.models import Model, new_uuid, utc_now
-from jeroboam.models.schedule import Overlap, Schedule
+from jeroboam.models import new_uuid, utc_now
+from jeroboam.models.schedule import Doings, Overlap, Schedule
 from jeroboam.models.scheduled_wire import ScheduledRequest
 from jeroboam.settings import Settings
 from jeroboam.store import Store
@@ -29,29 +30,16 @@ from jeroboam.workflows.schedule_spec import attributes, temporal_schedule
 
 PREFIX = "schedule/"
 PREVIEW_PREFIX = "preview/"
+ANSWER_SECONDS = 15.0
+"""The longest that a request waits for Temporal, connecting included."""
+
+LIST_SECONDS = 120.0
+"""The same for upkeep, which lists all schedules."""
+
 PREVIEW_LIFE = timedelta(minutes=5)
 """A preview that is older was left by a process that died."""
 
-MOST_TIMES = 10
-"""Temporal tells no more of a schedule's next times."""
-
 log = structlog.get_logger(__name__)
-
-
-class Doings(Model):
-    """What Temporal knows of a schedule.
-
-    Args:
-        next_times: The next times, jitter included.
-        running: Runs that are at work.
-        overlapped: How many times were left out, as a run was still at work.
-        missed: How many times were missed for longer than the catch-up window.
-    """
-
-    next_times: tuple[datetime, ...] = ()
-    running: tuple[str, ...] = ()
-    overlapped: int = 0
-    missed: int = 0
 
 
 class ScheduleClient:
@@ -90,7 +78,7 @@ class ScheduleClient:
 
     async def sync_all(self) -> int:
         """Bring in line what Temporal was not told of, or has lost; return how many those were."""
-        async with _answering():
+        async with _answering(LIST_SECONDS):
             there = await self._ids()
         touched = 0
         for schedule in await self._store.schedules.all_due(utc_now()):
@@ -288,15 +276,16 @@ def _is_stale(preview_id: str) -> bool:
 
 
 @asynccontextmanager
-async def _answering() -> AsyncIterator[None]:
+async def _answering(seconds: float = ANSWER_SECONDS) -> AsyncIterator[None]:
     """Say in Jeroboam's words that Temporal does not answer, or has never been reached."""
     try:
-        yield
+        async with asyncio.timeout(seconds):
+            yield
     except RPCError as error:
         raise CloudUnavailableError(
             f"Temporal does not answer, or not as it should ({error.status.name}: "
             f"{error.message}). Try again in a minute."
         ) from error
-    except RuntimeError as error:
-        # What a client raises that has never been connected yet.
+    except (RuntimeError, TimeoutError) as error:
+        # The first is what a client raises that has never been connected yet.
         raise CloudUnavailableError("Temporal cannot be reached. Try again in a minute.") from error

@@ -1,7 +1,8 @@
 """What the API is made of, and how routes get at it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
@@ -14,6 +15,7 @@ from jeroboam.api.http.versions import Microversion
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.kit import HookKit
 from jeroboam.models import Cluster, ClusterSpec, Operation, Plan
+from jeroboam.models.schedule import Doings, Schedule
 from jeroboam.models.wire import HookAnswer
 from jeroboam.settings import Settings
 from jeroboam.store import Store
@@ -48,6 +50,25 @@ class Planner(Protocol):
         """Return what an operation would do, after all checks; writes nothing."""
 
 
+class Schedules(Protocol):
+    """Tells Temporal of schedules; ``ScheduleClient`` is the real one."""
+
+    async def try_sync(self, uuid: str) -> None:
+        """Tell Temporal of a schedule's last change, if it answers."""
+
+    async def trigger(self, schedule: Schedule) -> None:
+        """Start a run now."""
+
+    async def doings(self, schedule: Schedule) -> Doings:
+        """Return what Temporal knows of a schedule."""
+
+    async def next_times(self, schedule: Schedule) -> Sequence[datetime]:
+        """Return the next times of a stored schedule."""
+
+    async def preview(self, schedule: Schedule) -> Sequence[datetime]:
+        """Return the next times of a schedule that is not stored."""
+
+
 class Trusts(Protocol):
     """Makes the trusts with which clusters act for their owners."""
 
@@ -73,6 +94,7 @@ class Dependencies:
     drivers: DriverRegistry
     operations: Operations
     planner: Planner
+    schedules: Schedules
     authenticate: Authenticate
     authorizer: Authorizer
     directory: Callable[[Caller], CloudDirectory]

@@ -38,6 +38,8 @@ _GROUPS = f"{_CLUSTER}/nodegroups"
 _ACTIONS = f"{_CLUSTER}/actions"
 _OPERATION = "/v1/operations/{ident}"
 _HOOK = "/v1/hooks/{ident}"
+_SCHEDULE = "/v1/schedules/{ident}"
+_WINDOW = f"{_CLUSTER}/maintenance_window"
 _QUOTA = "/v1/quotas/{project_id}/{resource}"
 _FEDERATION = "/v1/federations/{ident}"
 
@@ -198,6 +200,38 @@ _RULES = (
         "POST",
         f"{_OPERATION}/resume",
     ),
+    ("schedule:create", MEMBER, "Create a schedule.", "POST", "/v1/schedules"),
+    (
+        "schedule:all_projects",
+        ADMIN,
+        "Make or change a schedule that works on clusters of other projects.",
+        "POST",
+        "/v1/schedules",
+    ),
+    (
+        "schedule:preview",
+        READER,
+        "Show when a schedule would come.",
+        "POST",
+        "/v1/schedules/preview",
+    ),
+    ("schedule:get", READER, "Show a schedule and its runs.", "GET", _SCHEDULE),
+    ("schedule:get_one_all_projects", ADMIN, "Show any project's schedule.", "GET", _SCHEDULE),
+    ("schedule:get_all", READER, "List schedules.", "GET", "/v1/schedules"),
+    (
+        "schedule:get_all_all_projects",
+        ADMIN,
+        "List all projects' schedules.",
+        "GET",
+        "/v1/schedules",
+    ),
+    ("schedule:update", MEMBER, "Change a schedule.", "PATCH", _SCHEDULE),
+    ("schedule:delete", MEMBER, "Delete a schedule.", "DELETE", _SCHEDULE),
+    ("schedule:pause", MEMBER, "Pause a schedule or let it go on.", "POST", f"{_SCHEDULE}/pause"),
+    ("schedule:run", MEMBER, "Start a run of a schedule now.", "POST", f"{_SCHEDULE}/run"),
+    ("maintenance_window:get", READER, "Show a maintenance window.", "GET", _WINDOW),
+    ("maintenance_window:set", MEMBER, "Set a maintenance window.", "PUT", _WINDOW),
+    ("maintenance_window:delete", MEMBER, "Remove a maintenance window.", "DELETE", _WINDOW),
     ("hook:get", ADMIN, "Show a hook.", "GET", _HOOK),
     ("hook:get_all", ADMIN, "List hooks.", "GET", "/v1/hooks"),
     ("hook:create", ADMIN, "Declare a hook.", "POST", "/v1/hooks"),

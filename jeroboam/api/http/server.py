@@ -29,6 +29,7 @@ from jeroboam.hooks.kit import HookKit
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.client import OperationClient
+from jeroboam.workflows.schedule_client import ScheduleClient
 
 LISTEN_BACKLOG = 2048
 LONGEST_LOOK_UP_SECONDS = 30.0
@@ -99,6 +100,7 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
         drivers=drivers,
         operations=OperationClient(client, store, settings),
         planner=Planner(store, drivers, hooks.registry),
+        schedules=ScheduleClient(client, store, settings),
         authenticate=authenticate,
         authorizer=Authorizer(settings.policy_file),
         directory=directory,

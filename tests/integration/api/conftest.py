@@ -10,7 +10,9 @@ from uuid import NAMESPACE_DNS, uuid5
 import aiosqlite
 import httpx
 import pytest
+from temporalio.client import Client
 
+from jeroboam import temporal
 from jeroboam.activities.planning import Planner
 from jeroboam.api.http.app import create_app
 from jeroboam.api.http.authorization import Authorizer
@@ -29,6 +31,7 @@ from jeroboam.models import (
 from jeroboam.models.lifecycle import TRAITS
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
+from jeroboam.workflows.schedule_client import ScheduleClient
 from tests.integration.api import cloud as people
 from tests.integration.api.cloud import FakeCloud, FakeTrusts, RecordingOperations
 from tests.integration.api.drivers import registry
@@ -152,6 +155,11 @@ def error_of(response: httpx.Response) -> dict[str, Any]:
     return error
 
 
+async def nobody() -> Client:
+    """Return a client of a Temporal that does not answer; tests of schedules have a real one."""
+    return await temporal.connect(Settings(temporal_address="127.0.0.1:1"), lazy=True)
+
+
 @pytest.fixture(scope="session")
 async def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("database") / "template.sqlite"
@@ -176,6 +184,7 @@ async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
             drivers=drivers,
             operations=operations,
             planner=Planner(store, drivers, hooks.registry),
+            schedules=ScheduleClient(await nobody(), store, settings),
             authenticate=people.authenticate,
             authorizer=Authorizer(),
             directory=made_up.directory,

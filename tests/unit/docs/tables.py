@@ -62,6 +62,8 @@ SETTINGS = {
     "max_waiting_operations": "How many operations one worker waits for at a time.",
     "max_driver_threads": "How many calls of drivers and hooks run at a time in one process.",
     "poll_interval_seconds": "Time between two list calls of a poll hub.",
+    "max_schedules_per_project": "The most schedules that a project may have.",
+    "schedule_minimum_seconds": "The shortest time between two times of a schedule.",
     "hooks_file": "Hooks that the operator declares, as YAML; see the how-to on hooks.",
     "hooks_key": "Base64 key of 32 bytes for the secrets and callbacks of hooks. Without it a key "
     "file is made in the state directory; API and workers must share it.",

@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("parameters", sa.JSON(), nullable=False),
         sa.Column("cluster_id", sa.String(length=36)),
         sa.Column("selector", sa.JSON()),
+        sa.Column("all_projects", sa.Boolean(), nullable=False),
         sa.Column("cron", sa.Text()),
         sa.Column("calendar", sa.JSON()),
         sa.Column("time_zone", sa.Text(), nullable=False),
