@@ -6,7 +6,12 @@ from typing import Annotated
 import typer
 
 from jeroboam.cli import processes
-from jeroboam.cli.client import cluster_commands, hook_commands, operation_commands
+from jeroboam.cli.client import (
+    cluster_commands,
+    hook_commands,
+    operation_commands,
+    schedule_commands,
+)
 from jeroboam.errors import JeroboamError
 
 app = typer.Typer(
@@ -17,6 +22,7 @@ app = typer.Typer(
 )
 app.add_typer(cluster_commands.app, name="cluster")
 app.add_typer(operation_commands.app, name="operation")
+app.add_typer(schedule_commands.app, name="schedule")
 app.add_typer(hook_commands.app, name="hook")
 processes.register(app)
 

@@ -46,6 +46,19 @@ def plain_values(texts: Mapping[str, str]) -> dict[str, Any]:
     return {key: _plain(text) for key, text in texts.items()}
 
 
+def batch_size_of(text: str) -> int | None:
+    """Return how many nodes to work on at a time; ``None`` for all.
+
+    Raises:
+        UsageError: It is no such number.
+    """
+    if text == "all":
+        return None
+    if text.isascii() and text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise UsageError(f"--batch-size is a number from 1 on, or 'all', and not '{text}'.")
+
+
 def secret_from(file: str | None) -> str | None:
     """Return the first line of a file, or of standard input for ``-``.
 

@@ -4,14 +4,15 @@ from typing import Annotated, Any
 
 import typer
 
-from jeroboam.cli.client.arguments import given
+from jeroboam.cli.client import window_commands
+from jeroboam.cli.client.arguments import batch_size_of, given
 from jeroboam.cli.client.commands import group
-from jeroboam.cli.client.problems import UsageError
 from jeroboam.cli.client.verbs import Request, verb
 
 app = group("Work on clusters.")
 plans = group("Show what a command of the same name would do, and do nothing.")
 app.add_typer(plans, name="plan")
+app.add_typer(window_commands.app, name="maintenance-window")
 
 ClusterArgument = Annotated[str, typer.Argument(metavar="CLUSTER", help="Its name or uuid.")]
 NodesOption = Annotated[
@@ -43,7 +44,7 @@ def rebuild(
     Without --node and --node-group all nodes, the control plane first and one at a time.
     """
     chosen = given(nodes=node, node_groups=node_group)
-    size = parse_batch_size(batch_size)
+    size = batch_size_of(batch_size)
     return _action(cluster, "rebuild", {**chosen, "batch_size": size})
 
 
@@ -60,7 +61,7 @@ def reboot(
 ) -> Request:
     """Reboot nodes; without --node and --node-group all, the control plane one at a time."""
     chosen = given(nodes=node, node_groups=node_group)
-    size = parse_batch_size(batch_size)
+    size = batch_size_of(batch_size)
     how = "hard" if hard else "soft"
     return _action(cluster, "reboot", {**chosen, "batch_size": size, "type": how})
 
@@ -129,16 +130,3 @@ def _action(
     cluster: str, action: str, body: dict[str, Any], query: dict[str, Any] | None = None
 ) -> Request:
     return Request("POST", ("clusters", cluster, "actions", action), body, query or {})
-
-
-def parse_batch_size(text: str) -> int | None:
-    """Return how many nodes to work on at a time; ``None`` for all.
-
-    Raises:
-        UsageError: It is no such number.
-    """
-    if text == "all":
-        return None
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise UsageError(f"--batch-size is a number from 1 on, or 'all', and not '{text}'.")

@@ -8,8 +8,9 @@ from typing import Any
 
 from jeroboam.cli.client.problems import UsageError
 
-_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_SPAN = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_DATES = "a date (2026-01-31, 2026-01-31T12:00+01:00)."
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 MINUTE = 60
 HOUR = 60 * MINUTE
@@ -61,21 +62,62 @@ def moment(text: str | None) -> datetime | None:
 
 
 def earlier(text: str, now: datetime) -> datetime:
-    """Return the moment that somebody means: a time ago (``30m``, ``12h``, ``7d``), or a date.
+    """Return the moment that somebody means: so long ago (``30m``, ``12h``, ``7d``), or a date.
 
     Raises:
         UsageError: It is neither.
     """
-    ago = _AGO.fullmatch(text)
+    ago = _SPAN.fullmatch(text)
     try:
-        if ago:
-            return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-        when = datetime.fromisoformat(text)
+        return now - _span(ago) if ago else _date(text)
     except (ValueError, OverflowError):
         raise UsageError(
-            f"'{text}' is no time. Write how long ago (30m, 12h, 7d), or a date "
-            "(2026-01-31, 2026-01-31T12:00+01:00)."
+            f"'{text}' is no time. Write how long ago (30m, 12h, 7d), {_DATES}"
         ) from None
+
+
+def date_of(text: str) -> datetime:
+    """Return the moment that a date means, in UTC unless it says otherwise.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        return _date(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is no time. Write {_DATES}") from None
+
+
+def seconds(text: str) -> int:
+    """Return how many seconds a time like ``90s``, ``15m``, ``4h`` or ``7d`` has.
+
+    Raises:
+        UsageError: It is not like that.
+    """
+    span = _SPAN.fullmatch(text)
+    if span is None:
+        raise UsageError(f"'{text}' is no length of time. Write a number with s, m, h or d: 15m.")
+    return round(_span(span).total_seconds())
+
+
+def minutes(text: str) -> int:
+    """Return how many minutes a time like ``15m``, ``4h`` or ``7d`` has.
+
+    Raises:
+        UsageError: It is not like that, or no whole number of minutes.
+    """
+    whole, rest = divmod(seconds(text), MINUTE)
+    if rest:
+        raise UsageError(f"'{text}' is no whole number of minutes.")
+    return whole
+
+
+def _span(found: re.Match[str]) -> timedelta:
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _date(text: str) -> datetime:
+    when = datetime.fromisoformat(text)
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 

@@ -18,7 +18,7 @@ def test_page_is_up_to_date() -> None:
     assert found == f"\n\n{reference.commands()}\n", "Run: python -m tests.unit.cli.reference"
 
 
-@pytest.mark.parametrize("group", ["operation", "cluster", "hook", "db"])
+@pytest.mark.parametrize("group", ["operation", "cluster", "hook", "schedule", "db"])
 def test_help_loads_nothing_large(group: str) -> None:
     """Help is there at once: neither the engine nor OpenStack's libraries are loaded for it."""
     heavy = "temporalio|sqlalchemy|openstack|keystoneauth1|fastapi|httpx"

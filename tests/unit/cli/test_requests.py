@@ -3,12 +3,13 @@
 import pytest
 
 from jeroboam.cli.client import cluster_commands as commands
-from jeroboam.cli.client import operation_commands
+from jeroboam.cli.client import operation_commands, schedule_commands
 from jeroboam.cli.client.api import message_of
 from jeroboam.cli.client.connection import versioned
 from jeroboam.cli.client.problems import UsageError
 from jeroboam.cli.client.progress import ENDED
 from jeroboam.models import OperationKind, OperationState
+from jeroboam.models.schedule import SCHEDULABLE
 
 
 def test_what_is_not_given_is_not_sent() -> None:
@@ -93,6 +94,7 @@ def test_refusals(body: object, message: str) -> None:
 def test_what_is_completed() -> None:
     """The shell completes the kinds and states that the service knows."""
     assert list(OperationKind) == operation_commands.KINDS
+    assert list(SCHEDULABLE) == schedule_commands.KINDS
     assert [state.lower() for state in OperationState] == operation_commands.STATES
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeroboam.cli.client.problems import UsageError
-from jeroboam.cli.client.text import cell, duration, earlier, one_line
+from jeroboam.cli.client.text import cell, date_of, duration, earlier, minutes, one_line, seconds
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
@@ -49,6 +49,37 @@ def test_no_moments(text: str) -> None:
     """Anything else is refused with examples of what is right."""
     with pytest.raises(UsageError, match="30m, 12h, 7d"):
         earlier(text, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "length"), [("90s", 90), ("15m", 900), ("4h", 14400), ("1w", 604800)]
+)
+def test_lengths(text: str, length: int) -> None:
+    """A length of time is a number with its unit."""
+    assert seconds(text) == length
+
+
+def test_lengths_in_minutes() -> None:
+    """Where minutes count, a length is a whole number of them."""
+    assert minutes("120s") == 2
+    with pytest.raises(UsageError, match="no whole number of minutes"):
+        minutes("90s")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "15", "15 m", "-1m", "1.5h", "m", "\N{ARABIC-INDIC DIGIT ONE}m"]
+)
+def test_no_lengths(text: str) -> None:
+    """A number without a unit is refused: nobody shall have to guess it."""
+    with pytest.raises(UsageError, match="a number with s, m, h or d"):
+        seconds(text)
+
+
+def test_dates() -> None:
+    """A date is one in UTC unless it says otherwise; how long ago is none."""
+    assert date_of("2026-01-30") == datetime(2026, 1, 30, tzinfo=UTC)
+    with pytest.raises(UsageError, match=r"'7d' is no time\. Write a date"):
+        date_of("7d")
 
 
 @given(st.text())
