@@ -27,7 +27,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=5,
 )
-PATCHES = st.lists(
+PATCHES: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
     st.builds(
         dict,
         op=st.sampled_from(["add", "replace", "remove", "move"]),

@@ -140,7 +140,7 @@ async def test_projects_do_not_see_each_other(service: Service) -> None:
     template = await service.template()
     path = f"/v1/clustertemplates/{template['uuid']}"
     for method in ("GET", "PATCH", "DELETE"):
-        kwargs = {"json": []} if method == "PATCH" else {}
+        kwargs: dict[str, Any] = {"json": []} if method == "PATCH" else {}
         response = await service.call(method, path, token="stranger-token", **kwargs)
         assert response.status_code == 404
     listed = await service.call("GET", "/v1/clustertemplates", token="stranger-token")
