@@ -1,5 +1,6 @@
 """Clusters and requests, chosen at random but possible."""
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from jeroboam.models import (
@@ -20,6 +21,9 @@ from jeroboam.models.plans import HookReference, Hooks, build_plan
 from jeroboam.models.targets import target_of
 from tests.unit.specs import make_spec
 
+few = settings(max_examples=30)
+"""For tests that run once for each kind of operation, or for one kind alone."""
+
 ODD_NAMES = ["workers", "Wait: workers", "a" * 255, "a" * 254 + "b", "two\nlines", "größer", "(2)"]
 names = st.sampled_from(ODD_NAMES) | st.text(min_size=1, max_size=8)
 labels = st.dictionaries(st.sampled_from("abcd"), st.sampled_from("123"))
@@ -37,13 +41,13 @@ def specs(draw: st.DrawFn) -> ClusterSpec:
     spec = spec.model_copy(
         update={"template": spec.template.model_copy(update={"labels": draw(labels)})}
     )
-    unique = st.lists(names, min_size=2, max_size=6, unique=True)
+    unique = st.lists(names, min_size=2, max_size=5, unique=True)
     groups = [_group(draw, spec, number, name) for number, name in enumerate(draw(unique))]
     return spec.model_copy(update={"node_groups": tuple(draw(st.permutations(groups)))})
 
 
 def _group(draw: st.DrawFn, spec: ClusterSpec, number: int, name: str) -> NodeGroup:
-    count = draw(st.integers(min_value=0 if number else 1, max_value=5))
+    count = draw(st.integers(min_value=0 if number else 1, max_value=4))
     status = draw(st.sampled_from([Status.CREATE_COMPLETE, Status.UPDATE_FAILED]))
     return NodeGroup(
         name=name,
@@ -119,7 +123,7 @@ def hook_references(draw: st.DrawFn, phase: HookPhase) -> tuple[HookReference, .
         HookCall, phase=st.just(phase), source=st.sampled_from(HookSource), name=names
     )
     return tuple(
-        HookReference(call=call, timeout_seconds=5) for call in draw(st.lists(calls, max_size=4))
+        HookReference(call=call, timeout_seconds=5) for call in draw(st.lists(calls, max_size=3))
     )
 
 
@@ -137,12 +141,22 @@ Made = tuple[Plan, ClusterSpec, Parameters]
 
 
 @st.composite
-def plans(draw: st.DrawFn, kinds: st.SearchStrategy[OperationKind] = all_kinds) -> Made:
+def plans(
+    draw: st.DrawFn,
+    kinds: st.SearchStrategy[OperationKind] = all_kinds,
+    hooks: st.SearchStrategy[Hooks] | None = None,
+) -> Made:
     """A plan with what it was made for."""
     kind, spec = draw(kinds), draw(specs())
     parameters = draw(requests(spec, kind))
-    plan = make_plan(kind, spec, parameters, draw(all_hooks()), draw(new_templates(spec)))
-    return plan, spec, parameters
+    template = draw(new_templates(spec)) if kind is OperationKind.UPGRADE else None
+    chosen = draw(all_hooks() if hooks is None else hooks)
+    return make_plan(kind, spec, parameters, chosen, template), spec, parameters
+
+
+def plain_plans(kinds: st.SearchStrategy[OperationKind] = all_kinds) -> st.SearchStrategy[Made]:
+    """Plans without hooks, which are quicker to draw."""
+    return plans(kinds, hooks=st.just(Hooks()))
 
 
 def make_plan(

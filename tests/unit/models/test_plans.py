@@ -26,7 +26,15 @@ from jeroboam.models.plans import (
     HookReference,
     Hooks,
 )
-from tests.unit.models.clusters import NODE_KINDS, Made, hook_references, make_plan, plans, specs
+from tests.unit.models.clusters import (
+    NODE_KINDS,
+    Made,
+    few,
+    hook_references,
+    make_plan,
+    plans,
+    specs,
+)
 from tests.unit.specs import make_spec
 
 LONGEST_NAME = 255
@@ -138,6 +146,7 @@ def test_hooks_surround_the_work(made: Made, data: st.DataObject) -> None:
     assert calls[: len(expected)] == expected
 
 
+@few
 @given(plans(st.sampled_from([OperationKind.DELETE, OperationKind.FORCE_DELETE])))
 def test_credentials_go_last(made: Made) -> None:
     """A removal needs the cluster's trust until its last step, which revokes it."""
@@ -145,6 +154,7 @@ def test_credentials_go_last(made: Made) -> None:
     assert actions.index(Action.REVOKE_CREDENTIALS) == len(actions) - 1
 
 
+@few
 @given(plans(st.just(OperationKind.FORCE_DELETE)))
 def test_nothing_stops_a_removal_by_force(made: Made) -> None:
     """No step of it can fail the operation, hooks included, and each has a time limit."""
@@ -154,6 +164,7 @@ def test_nothing_stops_a_removal_by_force(made: Made) -> None:
 
 
 @pytest.mark.parametrize("policy", list(FailurePolicy))
+@few
 @given(kind=st.sampled_from([OperationKind.CREATE, OperationKind.DELETE]))
 def test_a_hook_keeps_its_policy(policy: FailurePolicy, kind: OperationKind) -> None:
     """What a declaration says of failures holds, but in a failure hook, which can only warn."""
@@ -177,6 +188,7 @@ def test_a_hook_declared_twice_runs_twice() -> None:
 
 
 @pytest.mark.parametrize("kind", NODE_KINDS)
+@few
 @given(spec=specs())
 def test_what_is_touched_says_so(kind: OperationKind, spec: ClusterSpec) -> None:
     """An operation on a node by name concerns the status of that node's group alone.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jeroboam.errors import NotFoundError
 from jeroboam.models import ClusterSpec, ClusterTemplate, OperationKind, Parameters, Status
 from jeroboam.models.targets import target_of, upgraded_groups, upgraded_labels
-from tests.unit.models.clusters import labels, new_templates, requests, specs
+from tests.unit.models.clusters import few, labels, new_templates, requests, specs
 from tests.unit.specs import make_spec
 
 SAME = [
@@ -31,6 +31,7 @@ def asked(kind: OperationKind) -> st.SearchStrategy[Asked]:
 
 
 @pytest.mark.parametrize("kind", SAME)
+@few
 @given(data=st.data())
 def test_most_operations_want_the_cluster_as_it_is(
     kind: OperationKind, data: st.DataObject
@@ -41,6 +42,7 @@ def test_most_operations_want_the_cluster_as_it_is(
 
 
 @pytest.mark.parametrize("kind", OF_ONE_GROUP)
+@few
 @given(data=st.data())
 def test_other_groups_are_left_alone(kind: OperationKind, data: st.DataObject) -> None:
     """An operation on one group changes nothing else: no other group, no template, no label."""
@@ -136,6 +138,7 @@ def test_a_change_of_a_group_can_be_taken_back(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("kind", list(OperationKind))
+@few
 @given(data=st.data())
 def test_what_is_reached_stays(kind: OperationKind, data: st.DataObject) -> None:
     """The target of a target is the target: a retry after the record was written is harmless."""

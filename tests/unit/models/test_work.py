@@ -11,7 +11,15 @@ from jeroboam.models import Action, BackendCall, Method, OperationKind, Paramete
 from jeroboam.models.cluster import MASTER, ClusterSpec, Node
 from jeroboam.models.targets import upgraded_groups
 from jeroboam.models.work import MOST_BATCHES, batches, chosen_nodes
-from tests.unit.models.clusters import NODE_KINDS, Made, make_plan, plans, requests, specs
+from tests.unit.models.clusters import (
+    NODE_KINDS,
+    Made,
+    few,
+    make_plan,
+    plain_plans,
+    requests,
+    specs,
+)
 from tests.unit.specs import make_spec
 
 RESIZES = st.sampled_from([OperationKind.UPDATE, OperationKind.RESIZE])
@@ -132,7 +140,8 @@ def test_titles_of_batches_say_which_and_how_many() -> None:
     ]
 
 
-@given(plans(NODE_WORK))
+@few
+@given(plain_plans(NODE_WORK))
 def test_work_on_nodes_calls_one_method_and_undoes_nothing(made: Made) -> None:
     """A reboot or rebuild has one submission per batch; a rebooted node cannot be un-rebooted."""
     plan = made[0]
@@ -144,7 +153,8 @@ def test_work_on_nodes_calls_one_method_and_undoes_nothing(made: Made) -> None:
     assert undoing(plan) == []
 
 
-@given(plans(st.just(OperationKind.UPGRADE)))
+@few
+@given(plain_plans(st.just(OperationKind.UPGRADE)))
 def test_an_upgrade_moves_the_control_plane_first(made: Made) -> None:
     """Nodes must not be newer than their control plane; going back it is the last one."""
     plan, spec, parameters = made
@@ -155,7 +165,8 @@ def test_an_upgrade_moves_the_control_plane_first(made: Made) -> None:
     assert [call.node_group for call in undoing(plan)] == list(reversed(groups))
 
 
-@given(plans(st.just(OperationKind.UPGRADE)))
+@few
+@given(plain_plans(st.just(OperationKind.UPGRADE)))
 def test_an_upgrade_takes_masters_one_at_a_time(made: Made) -> None:
     """Whatever batch size was asked for, the control plane keeps its quorum."""
     plan, spec, parameters = made
@@ -164,7 +175,11 @@ def test_an_upgrade_takes_masters_one_at_a_time(made: Made) -> None:
         assert call.batch_size == (1 if masters else parameters.batch_size)
 
 
-@given(plans(st.sampled_from([OperationKind.UPGRADE, OperationKind.UPDATE, OperationKind.RESIZE])))
+@given(
+    plain_plans(
+        st.sampled_from([OperationKind.UPGRADE, OperationKind.UPDATE, OperationKind.RESIZE])
+    )
+)
 def test_going_back_is_the_same_call_towards_the_record(made: Made) -> None:
     """A roll-back calls the same method for the same group, in reverse, and removes no named node.
 
@@ -178,7 +193,8 @@ def test_going_back_is_the_same_call_towards_the_record(made: Made) -> None:
     assert not any(one.restore for one in there)
 
 
-@given(plans(RESIZES))
+@few
+@given(plain_plans(RESIZES))
 def test_a_resize_tells_both_sizes(made: Made) -> None:
     """The step of a resize says from what to what, that of its roll-back to what."""
     plan, spec, parameters = made
@@ -203,23 +219,26 @@ def test_nodes_to_remove_reach_the_driver() -> None:
         (OperationKind.CREATE_NODE_GROUP, Method.DELETE_NODE_GROUP),
     ],
 )
+@few
 @given(data=st.data())
 def test_what_was_built_is_removed(kind: OperationKind, undo: Method, data: st.DataObject) -> None:
     """The roll-back of a creation removes it, and that is no way back to a record."""
-    plan, _, _ = data.draw(plans(st.just(kind)))
+    plan, _, _ = data.draw(plain_plans(st.just(kind)))
     (there,), (back,) = calls(plan), undoing(plan)
     assert (back.method, back.node_group) == (undo, there.node_group)
     assert not back.restore
     assert back.method.removes
 
 
-@given(plans(st.just(OperationKind.UPDATE_NODE_GROUP)))
+@few
+@given(plain_plans(st.just(OperationKind.UPDATE_NODE_GROUP)))
 def test_bounds_of_a_group_ask_nothing_of_the_backend(made: Made) -> None:
     """Bounds, labels and taints are recorded for nodes to come."""
     assert calls(made[0]) == []
 
 
-@given(plans(st.sampled_from([OperationKind.DELETE, OperationKind.FORCE_DELETE])))
+@few
+@given(plain_plans(st.sampled_from([OperationKind.DELETE, OperationKind.FORCE_DELETE])))
 def test_a_removal_looks_for_what_is_left(made: Made) -> None:
     """After a removal somebody looks; nothing of it can be undone."""
     plan = made[0]
@@ -229,7 +248,7 @@ def test_a_removal_looks_for_what_is_left(made: Made) -> None:
     assert undoing(plan) == []
 
 
-@given(plans())
+@given(plain_plans())
 def test_addresses_are_read_after_a_change(made: Made) -> None:
     """Whatever changes nodes and leaves the cluster reads its addresses when it is done."""
     plan = made[0]
