@@ -1,6 +1,9 @@
 """The application: Magnum's API v1."""
 
-from fastapi import FastAPI
+from typing import Any
+
+from fastapi import FastAPI, Security
+from fastapi.security import APIKeyHeader
 
 from jeroboam.api.http import errors
 from jeroboam.api.http.dependencies import Dependencies
@@ -22,6 +25,7 @@ from jeroboam.api.http.routes import (
     unavailable,
     versions,
 )
+from jeroboam.api.http.schemas.error import ErrorList
 
 ROUTERS = (
     versions.router,
@@ -37,6 +41,15 @@ ROUTERS = (
     services.router,
     unavailable.router,
 )
+
+PUBLIC = (versions.router, health.router)
+
+# For the description of the API; the middleware is what looks at the token.
+_TOKEN = APIKeyHeader(name="X-Auth-Token", auto_error=False, description="A Keystone token")
+_ERRORS: dict[int | str, Any] = {
+    "4XX": {"model": ErrorList, "description": "The request is wrong, or cannot be now"},
+    "5XX": {"model": ErrorList, "description": "The service, or the cloud, does not work"},
+}
 
 
 def create_app(dependencies: Dependencies) -> FastAPI:
@@ -54,7 +67,10 @@ def create_app(dependencies: Dependencies) -> FastAPI:
     app.state.health = health.HealthChecks(dependencies.probes)
     errors.install(app)
     for router in ROUTERS:
-        app.include_router(router)
+        if router in PUBLIC:
+            app.include_router(router)
+        else:
+            app.include_router(router, dependencies=[Security(_TOKEN)], responses=_ERRORS)
     # The one that is added last is the outermost.
     app.add_middleware(MicroversionMiddleware)
     app.add_middleware(
