@@ -57,7 +57,8 @@ class GuardedOutbound:
     ) -> Reply:
         """Send a request and return the reply, whatever its status."""
         target = self._targets.check(url)
-        connection = _Connection(target, self._address(target), timeout_seconds, self._context)
+        tls = self._context if target.scheme == "https" else None
+        connection = _Connection(target, self._address(target), timeout_seconds, tls)
         with _errors(target, connection):
             try:
                 connection.request(
@@ -73,7 +74,7 @@ class GuardedOutbound:
                     raise TimeoutError
                 return reply
             finally:
-                connection.close()
+                connection.finish()
 
     @property
     def _context(self) -> ssl.SSLContext:
@@ -102,14 +103,14 @@ class _Connection(http.client.HTTPConnection):
     """A connection to one address under another name, which ends when its time is up."""
 
     def __init__(
-        self, target: Target, address: str, timeout_seconds: float, tls: ssl.SSLContext
+        self, target: Target, address: str, timeout_seconds: float, tls: ssl.SSLContext | None
     ) -> None:
         super().__init__(target.host, target.port, timeout=timeout_seconds)
         self.default_port = PORTS[target.scheme]
         self.timed_out = False
         self._address = address
         self._seconds = timeout_seconds
-        self._tls = tls if target.scheme == "https" else None
+        self._tls = tls
         self._watched: socket.socket | None = None
         self._timer = threading.Timer(timeout_seconds, self._expire)
 
@@ -123,10 +124,10 @@ class _Connection(http.client.HTTPConnection):
         if self._tls:
             self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
 
-    def close(self) -> None:
-        """Close all."""
+    def finish(self) -> None:
+        """Close all; ``close`` is called by the library while the reply is still read."""
         self._timer.cancel()
-        super().close()
+        self.close()
         if self._watched:
             self._watched.close()
 
@@ -144,6 +145,8 @@ def _reply(response: http.client.HTTPResponse, target: Target) -> Reply:
         raise DriverContractError(
             f"The reply of {target.shown} is larger than {MAX_REPLY_BYTES} bytes."
         )
+    if response.length:
+        raise http.client.IncompleteRead(body, response.length)
     headers = {name.lower(): value for name, value in response.getheaders()}
     return Reply(response.status, body, headers)
 

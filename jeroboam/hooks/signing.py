@@ -20,7 +20,8 @@ def check_secret(secret: str | None) -> None:
     Raises:
         InvalidRequestError: With the way to make one.
     """
-    if not secret or not all(_good(one) for one in secret.split()):
+    secrets = (secret or "").split()
+    if not secrets or not all(_good(one) for one in secrets):
         raise InvalidRequestError(
             f"A webhook needs a signing secret: '{PREFIX}' and {SHORTEST_BYTES} to {LONGEST_BYTES} "
             "random bytes as base64; or two such, separated by a blank, while it is changed. Make "
@@ -28,14 +29,17 @@ def check_secret(secret: str | None) -> None:
         )
 
 
-def signed_headers(secret: str, message_id: str, body: bytes) -> Mapping[str, str]:
+def signed_headers(
+    secret: str, message_id: str, body: bytes, at: datetime | None = None
+) -> Mapping[str, str]:
     """Return the headers of a signed request.
 
     Args:
         secret: One or more secrets, separated by blanks; each gives one signature.
         message_id: The same on every attempt.
+        at: When it is signed, in UTC; now by default.
     """
-    now = datetime.now(UTC)
+    now = at or datetime.now(UTC)
     text = body.decode()
     signatures = (Webhook(one).sign(message_id, now, text) for one in secret.split())
     return {

@@ -16,6 +16,7 @@ PORTS = {"http": 80, "https": 443}
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f-\U0010ffff\\]")
+_HOST = re.compile(r"[a-z0-9_.-]+|[0-9a-f:.]*:[0-9a-f:.]*")
 _DOTS = re.compile(r"(^|/)\.{1,2}(/|$)")
 _ENCODED_SEPARATOR = re.compile(r"%(2f|5c|25)", re.IGNORECASE)
 
@@ -112,6 +113,8 @@ def parse(url: str) -> Target:
         raise InvalidRequestError(f"The URL cannot be read: {error}.") from None
     if parts.scheme not in PORTS or not host:
         raise InvalidRequestError("The URL must begin with https://HOST or http://HOST.")
+    if not _HOST.fullmatch(host):
+        raise InvalidRequestError("The URL's host must be a name or an address, without wildcards.")
     if "@" in parts.netloc:
         raise InvalidRequestError("The URL must not have a user or password in it.")
     if parts.fragment or "#" in url:

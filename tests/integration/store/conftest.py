@@ -159,6 +159,6 @@ async def database_url(
 
 @pytest.fixture
 async def store(database_url: str) -> AsyncIterator[Store]:
-    opened = await Store.open(database_url, cipher=Cipher(KEY))
+    opened = await Store.open(database_url, cipher=Cipher(KEY), hooks_cipher=Cipher(KEY))
     yield opened
     await opened.close()

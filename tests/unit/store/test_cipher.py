@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
 from jeroboam.errors import ConfigurationError
 from jeroboam.settings import Settings
@@ -138,3 +139,30 @@ def test_state_directory_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigurationError, match="JEROBOAM_STATE_DIRECTORY"):
         Cipher.from_settings(_settings(tmp_path / "file"))
+
+
+def test_hooks_have_another_key(tmp_path: Path) -> None:
+    """The API has the key of the hooks and cannot read the keys of clusters with it."""
+    settings = Settings(state_directory=tmp_path)
+    hooks, clusters = Cipher.for_hooks(settings), Cipher.from_settings(settings)
+    assert hooks.key_id != clusters.key_id
+    assert Cipher.for_hooks(settings).key_id == hooks.key_id
+    with pytest.raises(ConfigurationError, match="encrypted with key"):
+        hooks.decrypt(clusters.encrypt(b"secret", "c"), "c")
+
+
+def test_key_of_the_hooks_from_the_settings(tmp_path: Path) -> None:
+    """A wrong key of the hooks is named by its own setting."""
+    with pytest.raises(ConfigurationError, match="JEROBOAM_HOOKS_KEY"):
+        Cipher.for_hooks(Settings(state_directory=tmp_path, hooks_key=SecretStr("short")))
+    good = SecretStr(base64.b64encode(bytes(32)).decode())
+    Cipher.for_hooks(Settings(state_directory=tmp_path, hooks_key=good))
+    assert not list(tmp_path.iterdir())
+
+
+def test_derived_keys() -> None:
+    """A derived key depends on key and purpose, and is none of them."""
+    one = Cipher(bytes(32))
+    assert one.derive("a") == Cipher(bytes(32)).derive("a") != one.derive("b")
+    assert one.derive("a") not in {bytes(32), Cipher(b"x" * 32).derive("a")}
+    assert len(one.derive("a")) == 32
