@@ -168,7 +168,9 @@ class _Run:
         elif acceptance.verdict is Verdict.OVER and acceptance.state:
             self._totals = self._totals.plus(acceptance.state)
         elif acceptance.start:
-            self._totals = self._totals.plus(await self._follow(order, turn, acceptance.start))
+            # Others add to the totals while this one waits, so they are read after it.
+            state = await self._follow(order, turn, acceptance.start)
+            self._totals = self._totals.plus(state)
 
     async def _accept(self, order: Order, turn: Deferred) -> Acceptance:
         ask = AcceptInput(

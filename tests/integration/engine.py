@@ -169,12 +169,17 @@ class Engine:
 
 @asynccontextmanager
 async def running_engine(
-    client: Client, directory: Path, *, hooks: tuple[Hook, ...] = (), workers: bool = True
+    client: Client,
+    directory: Path,
+    *,
+    hooks: tuple[Hook, ...] = (),
+    workers: bool = True,
+    queue: str | None = None,
 ) -> AsyncIterator[Engine]:
     """Yield an engine; it stops when the block ends."""
     settings = Settings(
         state_directory=directory,
-        task_queue=f"queue-{new_uuid()}",
+        task_queue=queue or f"queue-{new_uuid()}",
         poll_interval_seconds=0.1,
         shutdown_grace_seconds=5,
     )
