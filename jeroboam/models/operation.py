@@ -135,7 +135,8 @@ class Transition(Model):
             must not grow with the square of its steps.
         undone: Whether a roll-back has finished.
         cluster_status: New status of the cluster; ``None`` leaves it.
-        node_groups: uuids of the groups that get ``node_group_status``; ``None`` means all.
+        node_groups: uuids of the groups that get ``node_group_status``; ``None`` means all, and
+            none those that are in progress.
         node_group_status: New status of those groups; ``None`` leaves it.
         stack_id: Backend id to store; ``None`` leaves it.
         node_group_stacks: Backend ids of node groups to store, by uuid.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import asyncpg
 from sqlalchemy import exc
 
 from jeroboam.errors import (
@@ -32,7 +33,9 @@ def translate_errors() -> Iterator[None]:
         raise
     except exc.DBAPIError as error:
         raise _meaning(error) from _cause(error)
-    except (exc.TimeoutError, OSError, TimeoutError) as error:
+    except (exc.TimeoutError, OSError, TimeoutError, asyncpg.PostgresError) as error:
+        # The last is what a server says that is starting or stopping; while it connects,
+        # SQLAlchemy passes the driver's own errors on as they are.
         raise _unavailable(error) from error
 
 

@@ -218,7 +218,10 @@ async def _write_groups(
             "updated_at": transition.at,
         }
         meant = of_cluster
-        if transition.node_groups is not None:
+        if transition.node_groups == ():
+            # The operation ended before it had a plan: those that it announced at its acceptance.
+            meant &= NodeGroupRow.status.in_([one for one in Status if one.in_progress])
+        elif transition.node_groups is not None:
             meant &= NodeGroupRow.uuid.in_(transition.node_groups)
         else:
             # What was never built is not what the others are.

@@ -8,7 +8,6 @@ import asyncio
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
 from jeroboam import logging, settings
 from jeroboam.api.http import server
@@ -17,6 +16,7 @@ from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import Identity, Operation
 from jeroboam.workflows.client import OperationClient
 from tests.chaos.hook import ChaosHook
+from tests.chaos.worker import replace
 from tests.fakes import NoCloud
 from tests.integration.api.cloud import FakeCloud, FakeTrusts, authenticate
 
@@ -48,18 +48,12 @@ class FragileClient(OperationClient):
 def main() -> None:
     """Serve until it is killed."""
     hooks = HookRegistry([ChaosHook(Path(os.environ["CHAOS_DIRECTORY"]))])
-    parts: dict[str, Any] = {
-        "Cloud": lambda *_, **__: NoCloud(),
-        "KeystoneAuthenticator": lambda _: Authenticator(),
-        "OpenStackDirectory": lambda *_, **__: FakeCloud(),
-        "KeystoneTrusts": lambda *_: FakeTrusts(),
-        "OperationClient": FragileClient,
-    }
-    for name, part in parts.items():
-        if not hasattr(server, name):
-            raise RuntimeError(f"the API has no {name} any more")
-        setattr(server, name, part)
-    HookRegistry.load = lambda *_, **__: hooks  # type: ignore[method-assign,assignment]
+    replace(HookRegistry, "load", lambda *_, **__: hooks)
+    replace(server, "Cloud", lambda *_, **__: NoCloud())
+    replace(server, "KeystoneAuthenticator", lambda _: Authenticator())
+    replace(server, "OpenStackDirectory", lambda *_, **__: FakeCloud())
+    replace(server, "KeystoneTrusts", lambda *_: FakeTrusts())
+    replace(server, "OperationClient", FragileClient)
     configured = settings.load()
     logging.configure(configured)
     asyncio.run(server.serve(configured))

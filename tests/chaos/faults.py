@@ -73,6 +73,9 @@ class Fault(Model):
     crash_api: bool = False
 
 
+LIES = 0.3
+"""How often an operation that is stopped by hand would never end without that."""
+
 COMPONENTS = (Act.WORKER, Act.OTHER_WORKER, Act.TEMPORAL, Act.DATABASE, Act.API, Act.BACKEND)
 SIDES = (When.BEFORE, When.DURING, When.AFTER)
 
@@ -193,9 +196,10 @@ def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | 
         outcome = Outcome.WELL
     labels: dict[str, str] = {}
     calls = calls_of(plan)
-    if calls and outcome in {Outcome.STOPPED, Outcome.REMOVED} and chance.random() < 0.3:
-        if hand is not Hand.TERMINATE and not plan.kind.deletes:
-            labels = {"fake_lie": str(calls[0])}
+    ends_lies = hand in {Hand.CANCEL, Hand.CANCEL_RUN, Hand.DELETE, Hand.FORCE_DELETE}
+    lies = ends_lies and outcome is not Outcome.WELL and not plan.kind.deletes
+    if calls and lies and chance.random() < LIES:
+        labels = {"fake_lie": str(calls[0])}
     return Fault(
         name=f"hand: {hand}{' on a lie' if labels else ''}",
         outcome=outcome,

@@ -43,7 +43,7 @@ class ChaosHook(Hook):
     name: ClassVar[str] = "chaos"
     phases: ClassVar = (HookPhase.BEFORE, HookPhase.AFTER)
     operations: ClassVar = tuple(OperationKind)
-    timeout_seconds: ClassVar[int] = 6
+    timeout_seconds: ClassVar[int] = 25
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / "hooks"
@@ -65,7 +65,7 @@ class ChaosHook(Hook):
             wanted = wanted if phase == event.phase else None
         match wanted:
             case Mischief.HANG:
-                time.sleep(2 * self.timeout_seconds)
+                time.sleep(self.timeout_seconds + 5)
             case Mischief.SLOW:
                 time.sleep(0.5)
             case Mischief.LIE:

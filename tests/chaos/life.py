@@ -5,20 +5,31 @@ import random
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowFailureError
+from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from jeroboam.activities.planning import Planner
+from jeroboam.drivers.fake.cluster import FakeCluster
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.errors import NotFoundError
 from jeroboam.hooks.registry import HookRegistry
-from jeroboam.models import ClusterSpec, Operation, OperationKind, OperationState, new_uuid
+from jeroboam.models import (
+    ClusterSpec,
+    Operation,
+    OperationKind,
+    OperationState,
+    Parameters,
+    new_uuid,
+)
+from jeroboam.models.lifecycle import TRAITS, OnCancel
 from jeroboam.models.start import run_start
 from jeroboam.models.wire import workflow_id
 from tests.chaos import faults, wishes
@@ -31,12 +42,11 @@ from tests.chaos.report import Report, Round
 from tests.chaos.rules import Act, Rule
 from tests.chaos.tenant import RefusedError, Tenant
 
-T = TypeVar("T")
-
 END_SECONDS = 180.0
 """An operation that has not ended by then is stuck."""
 
 RPC_SECONDS = 60.0
+CONFLICT = 409
 API_CRASHES = 0.03
 MOST_RETRIES = 4
 K = OperationKind
@@ -66,7 +76,7 @@ class Life:
     templates: Sequence[str]
     crashes: Sequence[Act]
     spec: ClusterSpec | None = None
-    _cluster_id: str | None = None
+    _cluster_id: str = ""
     _hook: ChaosHook = field(init=False)
     _backend: BackendFaults = field(init=False)
     _planner: Planner = field(init=False)
@@ -88,7 +98,7 @@ class Life:
                 await self._round(kind, parameters)
             while self.spec is not None:
                 kind = K.FORCE_DELETE if self.chance.random() < 0.2 else K.DELETE
-                await self._round(kind, wishes.Parameters())
+                await self._round(kind, Parameters())
         except StuckError as error:
             await self.report.evidence(self.number, str(error))
         except Exception as error:  # noqa: BLE001 - one cluster's trouble must not end the run
@@ -108,10 +118,10 @@ class Life:
         operation = await self.tenant.create(body, rollback=rollback)
         before = await self._read(operation)
         assert before is not None
-        self.spec = before
+        self.spec, self._cluster_id = before, before.cluster.uuid
         await self._see_through(operation, before, crash_api=crash)
 
-    async def _round(self, kind: OperationKind, parameters: wishes.Parameters) -> None:
+    async def _round(self, kind: OperationKind, parameters: Parameters) -> None:
         before = self.spec
         assert before is not None
         crash = self._maybe_crash_api()
@@ -143,7 +153,7 @@ class Life:
             if attempts > MOST_RETRIES:
                 raise StuckError(f"{operation.kind} {operation.uuid} cannot be ended well")
             again = Fault(name=f"retry after {fault.name}")
-            await self.tenant.control(ended, "retry")
+            await self._retry(ended)
             ended = await self._attempt(ended, before, again, attempts=attempts)
 
     def _wants_retry(self, ended: Operation) -> bool:
@@ -207,16 +217,26 @@ class Life:
     async def _ended(self, operation: Operation) -> Operation:
         deadline = time.monotonic() + END_SECONDS
         while time.monotonic() < deadline:
-            found = await self.tenant.read(
-                lambda: self.environment.store.operations.get(operation.uuid)
-            )
+            found = await self._now(operation)
             if not found.state.active:
-                return found  # type: ignore[no-any-return]
+                return found
             await asyncio.sleep(0.1)
         problem = f"stuck: {found.kind} is {found.state} at '{found.current_step}'"
         self.report.found(self.number, found.kind, "?", [problem])
         await self.report.evidence(self.number, str(found.uuid), found, self._known())
         raise StuckError(problem)
+
+    async def _now(self, operation: Operation) -> Operation:
+        return await self.tenant.read(lambda: self.environment.store.operations.get(operation.uuid))
+
+    async def _retry(self, ended: Operation) -> None:
+        """Ask for a retry; the second request is refused where the first answer was lost."""
+        try:
+            await self.tenant.control(ended, "retry")
+        except RefusedError:
+            now = await self._now(ended)
+            if now.state is ended.state:
+                raise
 
     async def _wait_for_removal(self, operation: Operation) -> None:
         deadline = time.monotonic() + END_SECONDS
@@ -229,23 +249,14 @@ class Life:
 
     async def _read(self, operation: Operation) -> ClusterSpec | None:
         try:
-            found = await self.tenant.read(
+            return await self.tenant.read(
                 lambda: self.environment.store.clusters.spec(operation.cluster_id)
             )
         except NotFoundError:
             return None
-        return found  # type: ignore[no-any-return]
 
-    def _known(self) -> Any:
-        assert self.cluster_id
-        return self._backend.known(self.cluster_id)
-
-    @property
-    def cluster_id(self) -> str | None:
-        """uuid of the cluster, also when it is gone."""
-        if self.spec is not None:
-            self._cluster_id = self.spec.cluster.uuid
-        return self._cluster_id
+    def _known(self) -> FakeCluster:
+        return self._backend.known(self._cluster_id)
 
     async def _meddle(self, operation: Operation, fault: Fault) -> None:
         """Do what somebody does to the operation."""
@@ -254,50 +265,69 @@ class Life:
         if fault.hand is Hand.RERUN:
             await self._ended(operation)
         await asyncio.sleep(fault.after_seconds)
-        try:
-            await self._lay_hand(operation, fault.hand)
-        except RefusedError as error:
-            # Too late, or a kind that cannot be cancelled.
-            if error.status not in {404, 409}:
-                raise
+        while not await self._lay_hand(operation, fault.hand):
+            # Nobody could hear it: the run has not been started yet, or was just ending.
+            await asyncio.sleep(0.3)
+            if not (await self._now(operation)).state.active:
+                return
 
-    async def _lay_hand(self, operation: Operation, hand: Hand) -> None:
+    async def _lay_hand(self, operation: Operation, hand: Hand) -> bool:
+        """Return whether it was possible, or never will be."""
         cluster = self.spec.cluster if self.spec else None
         match hand:
             case Hand.CANCEL:
-                await self.tenant.control(operation, "cancel")
+                return await self._cancel(operation)
             case Hand.DELETE | Hand.FORCE_DELETE if cluster:
                 kind = K.DELETE if hand is Hand.DELETE else K.FORCE_DELETE
-                removal = await self.tenant.ask(cluster, kind, wishes.Parameters())
+                removal = await self.tenant.ask(cluster, kind, Parameters())
                 self.environment.rules.set(removal.uuid, ())
             case Hand.TERMINATE:
-                await self._temporal(lambda client: self._handle(client, operation).terminate())
+                return await self._temporal(lambda client: self._terminate(client, operation))
             case Hand.CANCEL_RUN:
-                await self._temporal(lambda client: self._handle(client, operation).cancel())
+                return await self._temporal(lambda client: self._cancel_run(client, operation))
             case Hand.RESET:
-                await self._temporal(lambda client: self._reset(client, operation))
+                return await self._temporal(lambda client: self._reset(client, operation))
             case Hand.RERUN:
-                await self._temporal(lambda client: self._rerun(client, operation))
+                return await self._temporal(lambda client: self._rerun(client, operation))
+        return True
+
+    async def _cancel(self, operation: Operation) -> bool:
+        try:
+            await self.tenant.control(operation, "cancel")
+        except RefusedError as error:
+            if error.status != CONFLICT:
+                raise
+            return TRAITS[operation.kind].on_cancel is OnCancel.REFUSE
+        return True
+
+    async def _terminate(self, client: Client, operation: Operation) -> bool:
+        await self._handle(client, operation).terminate()
+        return True
+
+    async def _cancel_run(self, client: Client, operation: Operation) -> bool:
+        await self._handle(client, operation).cancel()
+        return True
 
     @staticmethod
     def _handle(client: Client, operation: Operation) -> Any:
         return client.get_workflow_handle(workflow_id(operation.cluster_id))
 
-    async def _temporal(self, ask: Callable[[Client], Awaitable[T]]) -> T | None:
-        """Ask Temporal, as soon as it answers; what is over already is left alone."""
+    async def _temporal(self, ask: Callable[[Client], Awaitable[bool]]) -> bool:
+        """Ask Temporal, as soon as it answers; return whether there was such a run."""
         deadline = time.monotonic() + RPC_SECONDS
         while True:
             try:
                 return await ask(await self.environment.client())
+            except WorkflowAlreadyStartedError:
+                return False
             except (RPCError, RuntimeError) as error:
-                over = isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND
-                if over:
-                    return None
+                if isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND:
+                    return False
                 if time.monotonic() > deadline:
                     raise
             await asyncio.sleep(0.3)
 
-    async def _reset(self, client: Client, operation: Operation) -> None:
+    async def _reset(self, client: Client, operation: Operation) -> bool:
         handle = self._handle(client, operation)
         description = await handle.describe()
         points = [
@@ -306,7 +336,7 @@ class Life:
             if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
         ]
         if not points:
-            return
+            return False
         await client.workflow_service.reset_workflow_execution(
             ResetWorkflowExecutionRequest(
                 namespace=client.namespace,
@@ -318,17 +348,17 @@ class Life:
                 request_id=new_uuid(),
             )
         )
+        return True
 
-    async def _rerun(self, client: Client, operation: Operation) -> None:
+    async def _rerun(self, client: Client, operation: Operation) -> bool:
         """Start the run of an operation that has ended once more, as by hand."""
         if self.spec is None:
-            return
+            return True
         start = run_start(self.spec.cluster, operation)
         queue = self.environment.settings.task_queue
         handle = await client.start_workflow(
             start.workflow, start.request, id=start.id, task_queue=queue, memo=start.memo
         )
-        try:
+        with suppress(WorkflowFailureError):
             await handle.result()
-        except WorkflowFailureError:
-            return
+        return True

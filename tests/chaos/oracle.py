@@ -198,30 +198,30 @@ def _effects(case: Case) -> Iterator[str]:
 
 def _wanted(case: Case) -> dict[Event, int]:
     kind, parameters, before = case.operation.kind, case.operation.parameters, case.before
-    nothing = dict.fromkeys((Event.CREATED, Event.REMOVED, Event.REBOOTED, Event.REBUILT), 0)
-    plan = case.operation.plan
-    chosen = sum(
-        len(step.call.nodes)
-        for step in (plan.steps if plan else ())
-        if step.call and step.call.submitted_by == step.name
-    )
-    match kind:
-        case K.CREATE:
-            return nothing | {Event.CREATED: sum(one.node_count for one in before.node_groups)}
-        case K.RESIZE | K.UPDATE:
-            group = before.group(parameters.node_group or before.workers[0].uuid)
-            change = (parameters.node_count or 0) - group.node_count
-            return nothing | {Event.CREATED: max(0, change), Event.REMOVED: max(0, -change)}
-        case K.CREATE_NODE_GROUP if parameters.group:
-            return nothing | {Event.CREATED: parameters.group.node_count}
-        case K.UPGRADE:
-            built = (group for group in before.node_groups if group.built)
-            return nothing | {Event.REPLACED: sum(group.node_count for group in built)}
-        case K.SOFT_REBOOT | K.HARD_REBOOT:
-            return nothing | {Event.REBOOTED: chosen}
-        case K.REBUILD:
-            return nothing | {Event.REBUILT: chosen}
-        case _:
-            return {}
+    wanted: dict[Event, int] = {}
+    if kind is K.CREATE:
+        wanted = {Event.CREATED: sum(one.node_count for one in before.node_groups)}
+    elif kind in {K.RESIZE, K.UPDATE}:
+        group = before.group(parameters.node_group or before.workers[0].uuid)
+        change = (parameters.node_count or 0) - group.node_count
+        wanted = {Event.CREATED: max(0, change), Event.REMOVED: max(0, -change)}
+    elif kind is K.CREATE_NODE_GROUP and parameters.group:
+        wanted = {Event.CREATED: parameters.group.node_count}
+    elif kind is K.UPGRADE:
+        built = (group for group in before.node_groups if group.built)
+        wanted = {Event.REPLACED: sum(group.node_count for group in built)}
+    elif kind in {K.SOFT_REBOOT, K.HARD_REBOOT}:
+        wanted = {Event.REBOOTED: _chosen(case.operation)}
+    elif kind is K.REBUILD:
+        wanted = {Event.REBUILT: _chosen(case.operation)}
+    return _NOTHING | wanted if wanted else {}
 
 
+_NOTHING = dict.fromkeys((Event.CREATED, Event.REMOVED, Event.REBOOTED, Event.REBUILT), 0)
+
+
+def _chosen(operation: Operation) -> int:
+    """Return on how many nodes an operation works."""
+    steps = operation.plan.steps if operation.plan else ()
+    calls = (step.call for step in steps if step.call and step.call.submitted_by == step.name)
+    return sum(len(call.nodes) for call in calls)

@@ -62,9 +62,7 @@ class Report:
             )
             sys.stdout.flush()
 
-    def found(
-        self, cluster: int, kind: OperationKind, fault: str, problems: list[str]
-    ) -> None:
+    def found(self, cluster: int, kind: OperationKind, fault: str, problems: list[str]) -> None:
         """Take a problem that ended a cluster's life."""
         self.add(Round(cluster, kind, fault, OperationState.FAILED, 0.0, problems))
 

@@ -55,9 +55,7 @@ class Rule(Model):
     seconds: float = 0.0
 
     @classmethod
-    def new(
-        cls, operation: str, step: str, when: When, act: Act, seconds: float = 0.0
-    ) -> "Rule":
+    def new(cls, operation: str, step: str, when: When, act: Act, seconds: float = 0.0) -> "Rule":
         """Return a rule with an id of its own."""
         return cls(
             id=new_uuid(), operation=operation, step=step, when=when, act=act, seconds=seconds

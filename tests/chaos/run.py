@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-
 from temporalio.client import Client
 
 from jeroboam.models.wire import workflow_id

@@ -20,7 +20,6 @@ from jeroboam.models import Transition
 from jeroboam.models.wire import OperationRequest, StepInput
 from tests.chaos.rules import EVERY_STEP, PLANNING, RECORDING, Act, Rule, RuleBook, When
 
-
 RULES_SECONDS = 10.0
 """How long an operation's first step waits for the harness, which learns its id from the API."""
 
@@ -64,7 +63,9 @@ class _Sabotaged(ActivityInboundInterceptor):
 
     async def _wait_for_rules(self, operation: str) -> None:
         deadline = time.monotonic() + RULES_SECONDS
-        while not self._rules.known(operation) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            if self._rules.known(operation):
+                return
             await asyncio.sleep(0.02)
 
     async def _obey(self, rules: list[Rule], when: When) -> None:

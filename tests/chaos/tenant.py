@@ -2,8 +2,9 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 
@@ -11,10 +12,10 @@ from jeroboam.errors import JeroboamError, NotFoundError
 from jeroboam.models import Cluster, Operation, OperationKind, Parameters
 from jeroboam.store import OperationFilter, Page, Scope, Store
 
+T = TypeVar("T")
+
 PATIENCE_SECONDS = 60.0
 TRANSIENT = frozenset({500, 502, 503, 504})
-
-REBOOT_TYPES = {OperationKind.SOFT_REBOOT: "soft", OperationKind.HARD_REBOOT: "hard"}
 
 
 class RefusedError(Exception):
@@ -57,9 +58,7 @@ class Tenant:
         assert cluster is not None
         return await self._newest(cluster.uuid, set())
 
-    async def ask(
-        self, cluster: Cluster, kind: OperationKind, parameters: Parameters
-    ) -> Operation:
+    async def ask(self, cluster: Cluster, kind: OperationKind, parameters: Parameters) -> Operation:
         """Ask for an operation on a cluster; return it."""
         known = {one.uuid for one in await self.operations(cluster.uuid)}
         method, path, body = request(cluster.uuid, kind, parameters)
@@ -78,15 +77,11 @@ class Tenant:
 
     async def operations(self, cluster_id: str) -> list[Operation]:
         """Return a cluster's operations, newest first."""
-        return await self.read(
-            lambda: self.store.operations.list(
-                Scope(None),
-                Page(limit=1000, sort_key="id", sort_dir="desc"),
-                OperationFilter(cluster_id=cluster_id),
-            )
-        )
+        page = Page(limit=1000, sort_key="id", sort_dir="desc")
+        wanted = OperationFilter(cluster_id=cluster_id)
+        return await self.read(lambda: self.store.operations.list(Scope(None), page, wanted))
 
-    async def read(self, ask: Any) -> Any:
+    async def read(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what the store says, as soon as the database answers."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
@@ -104,10 +99,9 @@ class Tenant:
 
     async def _by_name(self, name: str) -> Cluster | None:
         try:
-            found = await self.read(lambda: self.store.clusters.get(name, Scope(None)))
+            return await self.read(lambda: self.store.clusters.get(name, Scope(None)))
         except NotFoundError:
             return None
-        return found  # type: ignore[no-any-return]
 
     async def _until_stored(self, send: Any, stored: Any) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -143,50 +137,57 @@ class Tenant:
         return dict(response.json()) if response.content else {}
 
 
-def request(
-    cluster: str, kind: OperationKind, parameters: Parameters
-) -> tuple[str, str, Any]:
+Request = tuple[str, str, Any]
+
+
+def request(cluster: str, kind: OperationKind, parameters: Parameters) -> Request:
     """Return how an operation is asked for: method, path, body."""
-    base = f"/v1/clusters/{cluster}"
+    method, path, body = _REQUESTS[kind](parameters)
+    return method, f"/v1/clusters/{cluster}{path}", body
+
+
+def _update(parameters: Parameters) -> Request:
+    return "PATCH", "", [_replaced("node_count", parameters.node_count)]
+
+
+def _resize(parameters: Parameters) -> Request:
+    body = {
+        "node_count": parameters.node_count,
+        "nodegroup": parameters.node_group,
+        "nodes_to_remove": list(parameters.nodes_to_remove),
+    }
+    return "POST", "/actions/resize", body
+
+
+def _upgrade(parameters: Parameters) -> Request:
+    body: dict[str, Any] = {"cluster_template": parameters.cluster_template_id}
+    if parameters.batch_size:
+        body["max_batch_size"] = parameters.batch_size
+    return "POST", "/actions/upgrade", body
+
+
+def _rebuild(parameters: Parameters) -> Request:
+    return "POST", "/actions/rebuild", _chosen(parameters)
+
+
+def _reboot(kind: str) -> Callable[[Parameters], Request]:
+    return lambda parameters: ("POST", "/actions/reboot", _chosen(parameters) | {"type": kind})
+
+
+def _create_group(parameters: Parameters) -> Request:
     group = parameters.group
-    match kind:
-        case OperationKind.DELETE:
-            return "DELETE", base, None
-        case OperationKind.FORCE_DELETE:
-            return "DELETE", f"{base}?force=true", None
-        case OperationKind.UPDATE:
-            patch = [{"op": "replace", "path": "/node_count", "value": parameters.node_count}]
-            return "PATCH", base, patch
-        case OperationKind.RESIZE:
-            body: dict[str, Any] = {
-                "node_count": parameters.node_count,
-                "nodegroup": parameters.node_group,
-                "nodes_to_remove": list(parameters.nodes_to_remove),
-            }
-            return "POST", f"{base}/actions/resize", body
-        case OperationKind.UPGRADE:
-            body = {"cluster_template": parameters.cluster_template_id}
-            if parameters.batch_size:
-                body["max_batch_size"] = parameters.batch_size
-            return "POST", f"{base}/actions/upgrade", body
-        case OperationKind.REBUILD:
-            return "POST", f"{base}/actions/rebuild", _chosen(parameters)
-        case OperationKind.SOFT_REBOOT | OperationKind.HARD_REBOOT:
-            body = _chosen(parameters) | {"type": REBOOT_TYPES[kind]}
-            return "POST", f"{base}/actions/reboot", body
-        case OperationKind.CREATE_NODE_GROUP:
-            assert group
-            return "POST", f"{base}/nodegroups", {"name": group.name, "node_count": group.node_count}
-        case OperationKind.UPDATE_NODE_GROUP:
-            assert group
-            patch = [{"op": "replace", "path": "/max_node_count", "value": group.max_node_count}]
-            return "PATCH", f"{base}/nodegroups/{parameters.node_group}", patch
-        case OperationKind.DELETE_NODE_GROUP:
-            return "DELETE", f"{base}/nodegroups/{parameters.node_group}", None
-        case OperationKind.CHECK_HEALTH:
-            return "POST", f"{base}/actions/check_health", None
-        case OperationKind.CREATE:
-            raise ValueError("A create has a request of its own.")
+    body = {"name": group.name, "node_count": group.node_count} if group else None
+    return "POST", "/nodegroups", body
+
+
+def _update_group(parameters: Parameters) -> Request:
+    most = parameters.group.max_node_count if parameters.group else None
+    path = f"/nodegroups/{parameters.node_group}"
+    return "PATCH", path, [_replaced("max_node_count", most)]
+
+
+def _replaced(name: str, value: int | None) -> dict[str, Any]:
+    return {"op": "replace", "path": f"/{name}", "value": value}
 
 
 def _chosen(parameters: Parameters) -> dict[str, Any]:
@@ -196,3 +197,19 @@ def _chosen(parameters: Parameters) -> dict[str, Any]:
     if parameters.node_groups:
         chosen["node_groups"] = list(parameters.node_groups)
     return chosen
+
+
+_REQUESTS: Mapping[OperationKind, Callable[[Parameters], Request]] = {
+    OperationKind.DELETE: lambda _: ("DELETE", "", None),
+    OperationKind.FORCE_DELETE: lambda _: ("DELETE", "?force=true", None),
+    OperationKind.UPDATE: _update,
+    OperationKind.RESIZE: _resize,
+    OperationKind.UPGRADE: _upgrade,
+    OperationKind.REBUILD: _rebuild,
+    OperationKind.SOFT_REBOOT: _reboot("soft"),
+    OperationKind.HARD_REBOOT: _reboot("hard"),
+    OperationKind.CREATE_NODE_GROUP: _create_group,
+    OperationKind.UPDATE_NODE_GROUP: _update_group,
+    OperationKind.DELETE_NODE_GROUP: lambda one: ("DELETE", f"/nodegroups/{one.node_group}", None),
+    OperationKind.CHECK_HEALTH: lambda _: ("POST", "/actions/check_health", None),
+}

@@ -13,7 +13,7 @@ from temporalio.client import Client
 from temporalio.common import RetryPolicy
 from temporalio.worker.workflow_sandbox import SandboxRestrictions
 
-from jeroboam import logging, settings, worker
+from jeroboam import logging, settings, temporal, worker
 from jeroboam.activities import reconcile, threads
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.workflows import limits
@@ -41,28 +41,37 @@ def sabotage(directory: Path) -> None:
     """Put the harness's parts into this process's worker."""
     hasten()
     hooks = HookRegistry([ChaosHook(directory)])
-    HookRegistry.load = lambda *_, **__: hooks  # type: ignore[method-assign,assignment]
-    worker.Cloud = lambda *_, **__: NoCloud()  # type: ignore[misc,assignment]
-    connect = worker.temporal.connect_when_up
+    replace(HookRegistry, "load", lambda *_, **__: hooks)
+    replace(worker, "Cloud", lambda *_, **__: NoCloud())
+    connect = temporal.connect_when_up
 
     async def connect_sabotaged(*arguments: Any) -> Client:
         client = await connect(*arguments)
-        return Client(**{**client.config(), "interceptors": [Saboteur(RuleBook(directory))]})
+        parts: dict[str, Any] = {**client.config()}
+        return Client(**parts | {"interceptors": [Saboteur(RuleBook(directory))]})
 
-    worker.temporal.connect_when_up = connect_sabotaged
+    replace(temporal, "connect_when_up", connect_sabotaged)
 
 
 def hasten() -> None:
     """Shorten what the product waits for; workflow code must see it too."""
     for name, value in LIMITS.items():
-        if not hasattr(limits, name):
-            raise RuntimeError(f"limits.{name} is gone")
-        setattr(limits, name, value)
-    threads.HEARTBEAT_SECONDS = 1.0
-    reconcile.GRACE = GRACE
+        replace(limits, name, value)
+    replace(threads, "HEARTBEAT_SECONDS", 1.0)
+    replace(reconcile, "GRACE", GRACE)
     SandboxRestrictions.default = SandboxRestrictions.default.with_passthrough_modules(
         limits.__name__
     )
+
+
+def replace(where: object, name: str, part: object) -> None:
+    """Put a part of the harness in the place of the product's.
+
+    Raises:
+        AttributeError: The product has no such part any more.
+    """
+    getattr(where, name)
+    setattr(where, name, part)
 
 
 def main() -> None:

@@ -26,11 +26,11 @@ class FakePoller(Poller):
 def _progress(cluster: FakeCluster, watch: Watch) -> Progress:
     if not cluster.exists:
         return Progress(phase=Phase.GONE, message="The fake cluster does not exist.")
+    if watch.method is Method.DELETE_NODE_GROUP and watch.node_group not in cluster.groups:
+        return Progress(phase=Phase.GONE, message="The fake node group does not exist.")
     work = cluster.work(watch.key, watch.method)
     if work is not None:
         return _of(work)
-    if watch.method is Method.DELETE_NODE_GROUP and watch.node_group not in cluster.groups:
-        return Progress(phase=Phase.GONE, message="The fake node group does not exist.")
     return Progress(phase=Phase.INTERRUPTED, message="Nothing of the kind is under way.")
 
 
