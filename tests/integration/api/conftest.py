@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from jeroboam.activities.planning import Planner
 from jeroboam.api.http.app import create_app
 from jeroboam.api.http.authorization import Authorizer
 from jeroboam.api.http.dependencies import Dependencies
+from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.models import (
     ClusterOutputs,
     ClusterSpec,
@@ -175,8 +177,17 @@ async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
         state_directory=tmp_path, cloud="testcloud", max_clusters_per_project=3, list_limit=5
     )
     store = await Store.open(settings.resolved_database_url, hooks_cipher=Cipher(bytes(32)))
-    made_up, trusts, operations = FakeCloud(), FakeTrusts(), RecordingOperations(store)
-    drivers, hooks = registry(), kit()
+    async with serving(settings, store, RecordingOperations(store), registry()) as service:
+        yield service
+    await store.close()
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings, store: Store, operations: Any, drivers: DriverRegistry
+) -> AsyncIterator[Service]:
+    """Yield the service on a store; ``operations`` starts what it accepts."""
+    made_up, trusts, hooks = FakeCloud(), FakeTrusts(), kit()
     app = create_app(
         Dependencies(
             settings=settings,
@@ -196,4 +207,3 @@ async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
         yield Service(app, settings, store, made_up, trusts, operations, client)
-    await store.close()
