@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 import yaml
+from temporalio.client import Client
 
-from tests.conftest import free_port
 from tests.integration.api.conftest import Service, database, service
+from tests.integration.cli.loopback import LoopbackApi
+from tests.integration.cli.product import Product, running_product
 
 __all__ = ["database", "service"]
 
@@ -95,32 +95,6 @@ async def ended(process: asyncio.subprocess.Process) -> Done:
     return Done(process.returncode or 0, out.decode(), err.decode())
 
 
-class LoopbackApi:
-    """An application on a port, which can go away and come back."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-        self.port = free_port()
-        self._server: uvicorn.Server | None = None
-        self._task: asyncio.Task[None] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    def start(self) -> None:
-        """Listen, and serve from now on; who comes earlier waits."""
-        listening = socket.create_server(("127.0.0.1", self.port), backlog=100)
-        config = uvicorn.Config(self._app, log_config=None, lifespan="off")
-        self._server = uvicorn.Server(config)
-        self._task = asyncio.create_task(self._server.serve([listening]))
-
-    async def stop(self) -> None:
-        if self._server and self._task:
-            self._server.should_exit = True
-            await self._task
-
-
 @pytest.fixture
 async def api(service: Service) -> AsyncIterator[LoopbackApi]:
     served = LoopbackApi(service.app)
@@ -133,6 +107,11 @@ async def api(service: Service) -> AsyncIterator[LoopbackApi]:
 def cli(api: LoopbackApi, tmp_path: Path) -> CommandLine:
     directory = tmp_path / "home"
     directory.mkdir()
+    return command_line(directory, api)
+
+
+def command_line(directory: Path, api: LoopbackApi) -> CommandLine:
+    """Return a command line whose clouds.yaml leads to an API."""
     line = CommandLine(directory)
     line.write_clouds(
         {
@@ -141,3 +120,17 @@ def cli(api: LoopbackApi, tmp_path: Path) -> CommandLine:
         }
     )
     return line
+
+
+@pytest.fixture(scope="module")
+async def product(
+    temporal_client: Client, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Product]:
+    async with running_product(temporal_client, tmp_path_factory.mktemp("product")) as running:
+        yield running
+
+
+@pytest.fixture
+def live(product: Product, tmp_path: Path) -> CommandLine:
+    """The command line of a member, against the whole product."""
+    return command_line(tmp_path, product.api)

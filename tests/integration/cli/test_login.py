@@ -7,7 +7,8 @@ import pytest
 from tests.conftest import free_port
 from tests.integration.api.conftest import Service
 from tests.integration.cli.clusters import creating
-from tests.integration.cli.conftest import CommandLine, LoopbackApi
+from tests.integration.cli.conftest import CommandLine
+from tests.integration.cli.loopback import LoopbackApi
 
 LIST = ("operation", "list", "-f", "value", "-c", "cluster_name")
 

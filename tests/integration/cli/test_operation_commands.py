@@ -155,7 +155,7 @@ async def test_retry(service: Service, cli: CommandLine) -> None:
         ),
     )
     said = await cli.ok("operation", "retry", operation.uuid)
-    assert "goes on after its step 'Issue certificates'" in said
+    assert "with the same input" in said
     assert f"jeroboam operation watch {operation.uuid}" in said
     assert service.operations.started[-1].uuid == operation.uuid
 

@@ -13,7 +13,8 @@ from fcntl import ioctl
 from jeroboam.models import Operation, OperationState, Status, StepState
 from tests.integration.api.conftest import Service
 from tests.integration.cli.clusters import created, creating, step, write
-from tests.integration.cli.conftest import DEADLINE_SECONDS, CommandLine, LoopbackApi, ended
+from tests.integration.cli.conftest import DEADLINE_SECONDS, CommandLine, ended
+from tests.integration.cli.loopback import LoopbackApi
 
 QUICKLY = ("--interval", "0.1")
 WAIT = "Wait for the backend"
