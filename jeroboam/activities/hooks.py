@@ -111,7 +111,7 @@ async def _run_driver_hook(admitted: Admitted, call: HookCall) -> None:
 
 def _run(hook: Hook, event: HookEvent) -> HookResult:
     """Run a hook; what it says or raises leaves here without secrets."""
-    hidden = (event.secret, event.callback_url)
+    hidden = event.hidden
     try:
         result = hook.run(event) or HookResult()
     except JeroboamError as error:

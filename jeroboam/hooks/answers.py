@@ -30,7 +30,7 @@ class Answer(BaseModel):
     reason: StrictStr = ""
     labels: Mapping[LabelText, LabelText] = Field(default_factory=dict, max_length=MOST_LABELS)
 
-    def result(self, name: str, hidden: Sequence[str | None] = ()) -> HookResult:
+    def result(self, name: str, hidden: Sequence[str] = ()) -> HookResult:
         """Return what the engine makes of it.
 
         Args:
@@ -68,16 +68,15 @@ def read(body: bytes, who: str) -> Answer:
         ) from None
 
 
-def one_line(text: str, hidden: Sequence[str | None] = ()) -> str:
+def one_line(text: str, hidden: Sequence[str] = ()) -> str:
     """Return text for a record: one line, bounded, without what must not be shown."""
     words = " ".join(without(text, hidden).split())
     shown = "".join(one if one.isprintable() else " " for one in words)
     return shown if len(shown) <= LONGEST_REASON else f"{shown[: LONGEST_REASON - 2]} …"
 
 
-def without(text: str, hidden: Sequence[str | None]) -> str:
+def without(text: str, hidden: Sequence[str]) -> str:
     """Return text in which secrets are blotted out."""
     for secret in hidden:
-        if secret:
-            text = text.replace(secret, "***")
+        text = text.replace(secret, "***")
     return text

@@ -15,6 +15,9 @@ from jeroboam.models import (
     Parameters,
 )
 
+SHORTEST_PART = 8
+"""A shorter word of a secret is too common to be blotted out of a text."""
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -76,6 +79,14 @@ class HookEvent:
     parameters: Parameters = field(default_factory=Parameters)
     secret: str | None = field(default=None, repr=False)
     outbound: Outbound | None = None
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """All that must not be shown: the secret, its parts, the callback and its token."""
+        url = self.callback_url or ""
+        secret = self.secret or ""
+        parts = (part for part in secret.split() if len(part) >= SHORTEST_PART)
+        return tuple(one for one in (secret, *parts, url, url.rpartition("/")[2]) if one)
 
 
 class HookResult(Model):

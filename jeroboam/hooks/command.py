@@ -48,14 +48,13 @@ class CommandHook(Hook):
 
     def run(self, event: HookEvent) -> HookResult:
         """Run the program and read its answer."""
-        hidden = (event.callback_url, event.secret)
         status, output, errors = self._execute(
             payload.encode(self.name, event), _environment(event)
         )
         if status == 0:
-            return answers.read(output, f"Command '{self.name}'").result(self.name, hidden)
+            return answers.read(output, f"Command '{self.name}'").result(self.name, event.hidden)
         lines = errors.decode(errors="replace").strip().splitlines()
-        reason = answers.one_line(lines[-1] if lines else f"exit status {status}", hidden)
+        reason = answers.one_line(lines[-1] if lines else f"exit status {status}", event.hidden)
         if status == TRY_AGAIN:
             raise CloudUnavailableError(f"Command '{self.name}' asks to try again: {reason}")
         raise HookRejectedError(f"Hook '{self.name}' refuses: {reason}")

@@ -58,11 +58,10 @@ class WebhookHook(Hook):
         if reply.status == _ACCEPTED:
             # When the operation has failed already, there is nothing to wait for.
             return HookResult(later=event.phase is not HookPhase.FAILURE)
-        hidden = (event.callback_url, event.secret)
         if reply.status in _GOOD:
-            return answers.read(reply.body, self._who).result(self.name, hidden)
+            return answers.read(reply.body, self._who).result(self.name, event.hidden)
         if reply.status == _FORBIDDEN:
-            return self._refused(reply).result(self.name, hidden)
+            return self._refused(reply).result(self.name, event.hidden)
         raise self._failure(reply)
 
     def check(self, options: Mapping[str, Any], secret: str | None, outbound: Outbound) -> None:

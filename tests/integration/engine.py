@@ -16,6 +16,7 @@ from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.errors import NotFoundError
 from jeroboam.hooks.base import Hook
+from jeroboam.hooks.kit import HookKit
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import (
     Cluster,
@@ -175,8 +176,11 @@ async def running_engine(
     hooks: tuple[Hook, ...] = (),
     workers: bool = True,
     queue: str | None = None,
+    kit: HookKit | None = None,
+    driver: Callable[[Path], FakeDriver] = FakeDriver,
 ) -> AsyncIterator[Engine]:
     """Yield an engine; it stops when the block ends."""
+    kit = kit or HookKit(registry=HookRegistry(hooks))
     settings = Settings(
         state_directory=directory,
         task_queue=queue or f"queue-{new_uuid()}",
@@ -184,15 +188,19 @@ async def running_engine(
         shutdown_grace_seconds=5,
     )
     cipher = Cipher.from_settings(settings)
-    store = await Store.open(settings.resolved_database_url, cipher=cipher, migrate=True)
+    store = await Store.open(
+        settings.resolved_database_url, cipher=cipher, hooks_cipher=cipher, migrate=True
+    )
     fakes = directory / "fake"
     revoked: list[str] = []
     dependencies = Dependencies(
         store=store,
-        drivers=DriverRegistry([DriverEntry(FakeDriver(fakes))]),
-        hooks=HookRegistry(hooks),
+        drivers=DriverRegistry([DriverEntry(driver(fakes))]),
+        hooks=kit.registry,
         cloud=lambda _: NoCloud(),
         revoke_trust=lambda _, trust: revoked.append(trust),
+        outbound=kit.outbound,
+        callbacks=kit.callbacks,
     )
     operations = OperationClient(client, store, settings)
     async with AsyncExitStack() as stack:

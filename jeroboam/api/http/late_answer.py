@@ -6,7 +6,7 @@ from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.schemas.hook import LateAnswer
 from jeroboam.errors import ConflictError, DriverContractError, InvalidRequestError, NotFoundError
 from jeroboam.hooks import labels
-from jeroboam.hooks.answers import one_line
+from jeroboam.hooks.answers import one_line, without
 from jeroboam.models import Operation, PlanStep
 from jeroboam.models.wire import HookAnswer
 
@@ -29,6 +29,8 @@ async def give(dependencies: Dependencies, operation_id: str, token: str, body: 
     if step is None or not operation.state.active:
         raise _unknown()
     answer = await _answer(dependencies, operation, step, body)
+    # Whoever answers may quote the URL, and the record is for many eyes.
+    answer = answer.model_copy(update={"message": without(answer.message, [token])})
     for pause in _PAUSES:
         try:
             return await dependencies.operations.answer_hook(operation, answer)
