@@ -205,11 +205,12 @@ def test_a_resize_tells_both_sizes(made: Made) -> None:
 
 
 def test_nodes_to_remove_reach_the_driver() -> None:
-    """Nodes that a resize shall remove are in its call."""
+    """Nodes that a resize shall remove are in its call, and not in that of its roll-back."""
     spec = numbered(make_spec(workers=2), 2)
     parameters = Parameters(node_group=spec.workers[0].uuid, node_count=1, nodes_to_remove=("w0",))
-    (call,) = calls(make_plan(OperationKind.RESIZE, spec, parameters))
-    assert call.nodes_to_remove == ("w0",)
+    plan = make_plan(OperationKind.RESIZE, spec, parameters)
+    assert [call.nodes_to_remove for call in calls(plan)] == [("w0",)]
+    assert [call.nodes_to_remove for call in undoing(plan)] == [()]
 
 
 @pytest.mark.parametrize(
