@@ -10,7 +10,7 @@ from pathlib import Path
 from devcloud import catalogue, credentials
 from devcloud.cloud import Devcloud
 from devcloud.errors import DevcloudError, UsageError
-from devcloud.faults import Fault
+from devcloud.faults import ACTIONS, Fault
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -107,6 +107,7 @@ def _add_fault_parser(
     targets = add.add_subparsers(dest="target", required=True, metavar="target")
     texts = {
         "server": "Nova's building of a server",
+        "reboot": "Nova's reboot of a server",
         "node": "the call-back of a simulated node",
         "api": "the answer of an API",
     }
@@ -122,7 +123,7 @@ def _add_fault_parser(
         else:
             effect.add_argument("--fail", metavar="MESSAGE", help="fail for this reason")
             parser.add_argument("--name", default="*", metavar="PATTERN", help="server name")
-        if target != "server":
+        if "drop" in ACTIONS[target]:
             effect.add_argument("--drop", action="store_true", help="never answer or call")
         parser.add_argument("--nth", type=int, metavar="N", help="only the n-th match")
         parser.add_argument("--count", type=int, metavar="N", help="for so many matches")

@@ -21,6 +21,7 @@ from devcloud.layout import write_private
 
 ACTIONS = {
     "server": ("fail", "delay"),
+    "reboot": ("fail", "delay"),
     "node": ("fail", "delay", "drop"),
     "api": ("fail", "delay", "drop"),
 }
@@ -35,10 +36,11 @@ class Fault:
     """One rule.
 
     Attributes:
-        target: ``server`` (Nova's spawn), ``node`` (a simulated node's call-back) or ``api``.
+        target: ``server`` (Nova's spawn, of a rebuild too), ``reboot`` (of a server), ``node`` (a
+            simulated node's call-back) or ``api``.
         action: ``fail``, ``delay`` or ``drop``. A dropped call-back is never made; a dropped
             request has its connection closed without an answer.
-        name: Pattern (``*`` and ``?``) for the server's name; targets server and node.
+        name: Pattern (``*`` and ``?``) for the server's name; all targets but api.
         service: Which API; target api.
         method: HTTP method or ``*``; target api.
         path: Regular expression searched for in path and query; target api.

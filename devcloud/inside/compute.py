@@ -63,6 +63,23 @@ class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
         super().spawn(context, instance, *args, **kwargs)
         self._boot(instance)
 
+    def reboot(
+        self, context: Any, instance: Any, network_info: Any, reboot_type: str, **kwargs: Any
+    ) -> None:
+        """Restart a machine, unless a fault is to happen; it was set up at its first boot.
+
+        A machine that fails stays down: of one that runs all the same, Nova keeps the failure
+        to itself.
+        """
+        for fault in self._faults.fire("reboot", name=instance.display_name):
+            LOG.info("Fault %s concerns %s", fault.id, instance.display_name, instance=instance)
+            if fault.action == "delay":
+                time.sleep(fault.seconds)
+            else:
+                self.instances[instance.uuid].state = power_state.SHUTDOWN
+                raise exception.InstanceRebootFailure(reason=fault.message)
+        super().reboot(context, instance, network_info, reboot_type, **kwargs)
+
     def destroy(self, context: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
         """Remove a machine; what it was about to do does not happen."""
         with self._lock:

@@ -7,10 +7,12 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import uuid as uuids
 from collections.abc import Callable
+from typing import Any
 
 from devcloud.faults import FaultFile
-from devcloud.inside.userdata import Signal, signals
+from devcloud.inside.userdata import Login, Signal, signals
 
 LOG = logging.getLogger(__name__)
 
@@ -78,7 +80,9 @@ class Node(threading.Thread):
                 return
             if fault.action == "fail":
                 status, reason = "FAILURE", fault.message
-        body = {"status": status, "reason": reason, "id": self._uuid, "data": ""}
+        # As a real node's id of the boot: what was reported after a rebuild can be told apart.
+        boot = str(uuids.uuid4())
+        body = {"status": status, "reason": reason, "id": self._uuid, "data": boot}
         deadline = time.monotonic() + RETRY_SECONDS
         while not self._cancelled.is_set():
             if self._post(call, body) or time.monotonic() > deadline:
@@ -87,14 +91,9 @@ class Node(threading.Thread):
 
     def _post(self, call: Signal, body: dict[str, str]) -> bool:
         """Make one call; return False if it is worth another try."""
-        request = urllib.request.Request(  # noqa: S310 - only http URLs are recognised
-            call.endpoint,
-            data=json.dumps(body).encode(),
-            headers={"X-Auth-Token": call.token, "Content-Type": "application/json"},
-            method="POST",
-        )
         try:
-            with urllib.request.urlopen(request, timeout=ANSWER_SECONDS):  # noqa: S310
+            token = _token(call.login) if call.login else call.token
+            with _open(call.endpoint, body, {"X-Auth-Token": token}):
                 LOG.info("Node %s reported %s", self._display_name, body["status"])
                 return True
         except urllib.error.HTTPError as error:
@@ -103,3 +102,25 @@ class Node(threading.Thread):
         except OSError as error:
             LOG.info("Node %s cannot reach Heat: %s", self._display_name, error)
             return False
+
+
+def _token(login: Login) -> str:
+    """Log in as a user of Heat's."""
+    user = {"id": login.user_id, "password": login.password}
+    identity = {"methods": ["password"], "password": {"user": user}}
+    scope = {"project": {"id": login.project_id}}
+    body = {"auth": {"identity": identity, "scope": scope}}
+    with _open(
+        f"{login.auth_url.rstrip('/').removesuffix('/v3')}/v3/auth/tokens", body, {}
+    ) as answer:
+        return str(answer.headers["X-Subject-Token"])
+
+
+def _open(url: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
+    request = urllib.request.Request(  # noqa: S310 - only http URLs are recognised
+        url,
+        data=json.dumps(body).encode(),
+        headers={"Content-Type": "application/json", **headers},
+        method="POST",
+    )
+    return urllib.request.urlopen(request, timeout=ANSWER_SECONDS)  # noqa: S310

@@ -36,11 +36,22 @@ _VARIABLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Login:
+    """A user of Heat's, with whom a node gets a token."""
+
+    auth_url: str
+    user_id: str
+    password: str
+    project_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Signal:
-    """A call that the node is to make."""
+    """A call that the node is to make, with a token or with one that it has to get first."""
 
     endpoint: str
-    token: str
+    token: str = ""
+    login: Login | None = None
 
 
 def signals(user_data: str | bytes) -> list[Signal]:
@@ -50,9 +61,22 @@ def signals(user_data: str | bytes) -> list[Signal]:
     texts = list(dict.fromkeys(_texts(raw, DEEPEST)))
     shared = [token for text in texts for token in _tokens(text)]
     for text in texts:
+        if given := _with_login(text):
+            found.setdefault(given)
+            continue
         for endpoint, token in _pairs(text, shared):
             found.setdefault(Signal(endpoint, token))
     return list(found)
+
+
+def _with_login(text: str) -> Signal | None:
+    """Read the attribute ``signal`` of a handle whose transport is ``HEAT_SIGNAL``."""
+    try:
+        tree = json.loads(text)
+        login = Login(tree["auth_url"], tree["user_id"], tree["password"], tree["project_id"])
+        return Signal(tree["alarm_url"], login=login)
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _tokens(text: str) -> list[str]:
@@ -117,6 +141,9 @@ def _structured(text: str, depth: int) -> Iterator[str]:
     try:
         tree = json.loads(text) if text.lstrip()[0] in "{[" else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError):
+        yield text
+        return
+    if isinstance(tree, dict) and "alarm_url" in tree:
         yield text
         return
     for value in _strings(tree):

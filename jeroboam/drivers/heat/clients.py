@@ -4,6 +4,7 @@ from typing import Any
 
 from heatclient.v1.client import Client
 from keystoneauth1.session import Session
+from openstack.connection import Connection
 
 from jeroboam.drivers.base import CloudAccess
 
@@ -30,3 +31,9 @@ def tenant_client(cloud: CloudAccess, trust_id: str | None) -> Any:
 def service_client(cloud: CloudAccess) -> Any:
     """Return a Heat client of Jeroboam's own service user."""
     return heat_client(cloud, cloud.service_session())
+
+
+def connection(cloud: CloudAccess, trust_id: str | None) -> Connection:
+    """Return a connection to all other services that acts for a cluster's owner."""
+    session = cloud.tenant_session(trust_id)
+    return Connection(session=session, region_name=cloud.region, default_interface=cloud.interface)

@@ -1,24 +1,44 @@
 """The lifecycle of a cluster that is one Heat stack; a driver adds its template."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from jeroboam.drivers.base import ClusterDriver, DriverContext, Poller, Progress, Watch
-from jeroboam.drivers.heat import failures, leftovers
+from jeroboam.drivers.base import (
+    ClusterDriver,
+    DriverContext,
+    Phase,
+    Poller,
+    Progress,
+    SupportsReboot,
+    Watch,
+)
+from jeroboam.drivers.heat import (
+    clients,
+    failures,
+    leftovers,
+    node_actions,
+    nodes,
+    remains,
+    services,
+    submission,
+)
 from jeroboam.drivers.heat.phases import MAX_MESSAGE, StackState
+from jeroboam.drivers.heat.placement import Placement, cluster_stack, place
 from jeroboam.drivers.heat.poller import HeatPoller
-from jeroboam.drivers.heat.stacks import Stacks, short_id, stack_name, stack_tags
+from jeroboam.drivers.heat.servers import Servers
+from jeroboam.drivers.heat.stacks import Stacks, short_id
 from jeroboam.drivers.heat.template_definition import (
     Facts,
     TemplateDefinition,
     basic_facts,
 )
-from jeroboam.errors import NotFoundError
-from jeroboam.models import ClusterOutputs, ClusterSpec, Node, NodeGroup
+from jeroboam.models import ClusterOutputs, ClusterSpec, Method, Node, NodeGroup
 from jeroboam.models.cluster import MASTER
 
+_OF_NODES = frozenset({Method.REBOOT_NODES, Method.REBUILD_NODES})
 
-class HeatDriver(ClusterDriver):
+
+class HeatDriver(ClusterDriver, SupportsReboot):
     """A driver that needs a name, a version and a template definition."""
 
     definition: ClassVar[TemplateDefinition]
@@ -32,19 +52,9 @@ class HeatDriver(ClusterDriver):
         self, context: DriverContext, spec: ClusterSpec, timeout_minutes: int
     ) -> str:
         """Create the cluster's stack, or go on with it if Heat left it unfinished."""
-        stacks = _stacks(context, spec)
-        found = _find(stacks, spec)
-        if found is None:
-            return stacks.create(
-                stack_name(spec.cluster),
-                **self._request(context, spec, timeout_minutes),
-                tags=",".join(stack_tags(spec.cluster, context.idempotency_key)),
-                disable_rollback=True,
-            )
-        if found.failed or stacks.broken_off(found):
-            _remove_leftovers(context, spec, stacks.object_ids(found.id))
-            stacks.resume(found, timeout_minutes)
-        return found.id
+        where = cluster_stack(spec)
+        facts = self.facts(context, spec, timeout_minutes)
+        return create(context, spec, where, self.definition, facts, timeout_minutes)
 
     def update_cluster(
         self,
@@ -55,83 +65,169 @@ class HeatDriver(ClusterDriver):
         timeout_minutes: int,
     ) -> None:
         """Change the number of a group's nodes; nothing else that is in the stack changes."""
-        _ = nodes_to_remove
-        stacks = _stacks(context, spec)
-        found = _find(stacks, spec)
-        if found is None:
-            raise NotFoundError(
-                f"Cluster {spec.cluster.name} has no stack. Delete the cluster and create it anew."
-            )
-        count = "master_count" if group.role == MASTER else "worker_count"
-        stacks.update(
-            found.id,
-            existing=True,
-            parameters={count: group.node_count},
-            disable_rollback=True,
-            timeout_mins=timeout_minutes,
-            tags=",".join(stack_tags(spec.cluster, context.idempotency_key)),
-        )
+        stacks, where = stacks_of(context, spec), place(spec, group)
+        found = submission.required(stacks, where)
+        if submission.settled(stacks, found, context.idempotency_key):
+            return
+        values: dict[str, Any] = {"count": group.node_count}
+        if group.role != MASTER:
+            current = nodes.parse_removals(where.read(found.parameters, "removals"))
+            values["removals"] = nodes.removals(current, group, nodes_to_remove)
+        change(context, spec, where, found, values, timeout_minutes)
 
     def delete_cluster(self, context: DriverContext, spec: ClusterSpec) -> None:
-        """Delete the stack, whatever state it is in."""
-        stacks = _stacks(context, spec)
-        found = _find(stacks, spec)
+        """Delete the stacks, whatever state they are in.
+
+        What hangs on the cluster's network goes first: load balancers of services, then the
+        stacks of node groups. The cluster's own stack is deleted by the call that finds them gone;
+        until then the poller says that the deletion has to be submitted again.
+        """
+        services.remove(clients.connection(context.cloud, spec.cluster.trust_id), spec.cluster)
+        stacks = stacks_of(context, spec)
+        groups = [one for one in stacks.tagged(spec.cluster.uuid) if one.own_group]
+        for stack in groups:
+            delete(context, spec, stacks, stack)
+        if groups:
+            return
+        found = submission.find(stacks, cluster_stack(spec))
         if found is None:
-            _remove_leftovers(context, spec, frozenset())
+            remove_leftovers(context, spec, short_id(spec.cluster), frozenset())
             return
-        deleting = found.status == "DELETE_IN_PROGRESS"
-        if deleting and not stacks.broken_off(found):
-            return
-        if found.status != "CREATE_COMPLETE":
-            _remove_leftovers(context, spec, stacks.object_ids(found.id))
-        stacks.delete(found)
+        delete(context, spec, stacks, found)
 
     def poller(self) -> Poller:
         """Return Heat's poller."""
         return HeatPoller()
 
     def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
-        """Read the addresses from the stack's outputs."""
-        ident = spec.cluster.stack_id or stack_name(spec.cluster)
-        return self.definition.read_outputs(spec, _stacks(context, spec).outputs(ident))
+        """Read the addresses and nodes from the stacks' outputs, and from Nova how they are."""
+        where = cluster_stack(spec)
+        stacks = stacks_of(context, spec)
+        outputs = stacks.outputs(where.stack_id or where.name)
+        found = self.definition.read_outputs(spec, outputs)
+        connection = clients.connection(context.cloud, spec.cluster.trust_id)
+        servers = Servers(connection).listed(short_id(spec.cluster))
+        told = {
+            group.uuid: nodes.read(self.definition.nodes(group.role, outputs), servers)
+            for group in spec.node_groups
+            if group.role == MASTER or group.is_default
+        }
+        extra = self.read_groups(stacks, spec, servers)
+        addresses = {uuid: nodes.first_addresses(listed) for uuid, listed in extra.items()}
+        return found.model_copy(
+            update={
+                "node_addresses": {**found.node_addresses, **addresses},
+                "nodes": {uuid: listed for uuid, listed in told.items() if listed} | extra,
+            }
+        )
+
+    def read_groups(
+        self, stacks: Stacks, spec: ClusterSpec, servers: Mapping[str, Any]
+    ) -> dict[str, tuple[Node, ...]]:
+        """Return the nodes of groups that have a stack of their own; there are none here."""
+        _ = stacks, spec, servers
+        return {}
+
+    def reboot_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node], *, hard: bool
+    ) -> None:
+        """Have Nova reboot the servers."""
+        node_actions.reboot(context, spec, nodes, hard=hard)
 
     def explain_failure(
         self, context: DriverContext, spec: ClusterSpec, watch: Watch, progress: Progress
     ) -> Progress:
         """Name the innermost resource that failed, with the reason of the service behind it."""
-        _ = watch
-        stacks = _stacks(context, spec)
-        found = _find(stacks, spec)
+        if watch.method in _OF_NODES or progress.phase is not Phase.FAILED:
+            return progress
+        stacks = stacks_of(context, spec)
+        found = _awaited(stacks, spec, watch)
         if found is None:
             return progress
-        faults = stacks.failed_resources(found.id) or stacks.unfinished_resources(found.id)
+        faults = stacks.failed_resources(found.id)
+        if failures.only_effects(faults):
+            faults = stacks.unfinished_resources(found.id) or faults
         message = failures.summary(faults) if faults else failures.explain(found.reason)
         return progress.model_copy(update={"message": message[:MAX_MESSAGE], "faults": faults})
 
-    def _request(
-        self, context: DriverContext, spec: ClusterSpec, timeout_minutes: int
-    ) -> dict[str, Any]:
-        template, files = self.definition.load()
-        facts = self.facts(context, spec, timeout_minutes)
-        return {
-            "template": template,
-            "files": files,
-            "parameters": self.definition.parameter_values(facts),
-            "timeout_mins": timeout_minutes,
-        }
+    def find_leftovers(self, context: DriverContext, spec: ClusterSpec) -> Sequence[str]:
+        """List what is still there and belongs to the cluster."""
+        connection = clients.connection(context.cloud, spec.cluster.trust_id)
+        stacks = stacks_of(context, spec).tagged(spec.cluster.uuid)
+        return [*remains.of_stacks(stacks), *remains.of_objects(connection, spec.cluster)]
 
 
-def _stacks(context: DriverContext, spec: ClusterSpec) -> Stacks:
+def create(
+    context: DriverContext,
+    spec: ClusterSpec,
+    where: Placement,
+    definition: TemplateDefinition,
+    facts: Facts,
+    timeout_minutes: int,
+) -> str:
+    """Create a stack, or go on with it if Heat left it unfinished; return its id."""
+    stacks = stacks_of(context, spec)
+    found = submission.find(stacks, where)
+    if found is None:
+        template, files = definition.load()
+        return stacks.create(
+            where.name,
+            template=template,
+            files=files,
+            parameters=definition.parameter_values(facts),
+            timeout_mins=timeout_minutes,
+            tags=where.tags(context.idempotency_key),
+            disable_rollback=True,
+        )
+    if submission.settled(stacks, found, context.idempotency_key):
+        return found.id
+    change(context, spec, where, found, {}, timeout_minutes)
+    return found.id
+
+
+def change(
+    context: DriverContext,
+    spec: ClusterSpec,
+    where: Placement,
+    found: StackState,
+    values: Mapping[str, Any],
+    timeout_minutes: int,
+) -> None:
+    """Submit a change; before Heat goes on after a failure, what it has lost is removed."""
+    stacks = stacks_of(context, spec)
+    if found.failed or stacks.broken_off(found):
+        remove_leftovers(context, spec, short_id(spec.cluster), stacks.object_ids(spec.cluster))
+    submission.change(context, stacks, where, found, values, timeout_minutes)
+
+
+def delete(context: DriverContext, spec: ClusterSpec, stacks: Stacks, found: StackState) -> None:
+    """Delete a stack, unless Heat is at it."""
+    if found.status == "DELETE_IN_PROGRESS" and not stacks.broken_off(found):
+        return
+    if found.status != "CREATE_COMPLETE":
+        known = stacks.object_ids(spec.cluster)
+        remove_leftovers(context, spec, short_id(spec.cluster), known)
+    stacks.delete(found)
+
+
+def stacks_of(context: DriverContext, spec: ClusterSpec) -> Stacks:
+    """Return the stacks of a cluster's owner."""
     return Stacks(context.cloud, spec.cluster.trust_id)
 
 
-def _remove_leftovers(context: DriverContext, spec: ClusterSpec, known: leftovers.Known) -> None:
-    connection = leftovers.connection(context.cloud, spec.cluster.trust_id)
-    leftovers.remove(connection, short_id(spec.cluster), known)
+def remove_leftovers(
+    context: DriverContext, spec: ClusterSpec, mark: str, known: leftovers.Known
+) -> None:
+    """Remove what carries the mark and no stack knows of."""
+    leftovers.remove(clients.connection(context.cloud, spec.cluster.trust_id), mark, known)
 
 
-def _find(stacks: Stacks, spec: ClusterSpec) -> StackState | None:
-    """Return the cluster's stack by the stored id or, if that was never stored, by its name."""
-    known = spec.cluster.stack_id
-    found = stacks.find(known) if known else None
-    return found or stacks.find(stack_name(spec.cluster))
+def _awaited(stacks: Stacks, spec: ClusterSpec, watch: Watch) -> StackState | None:
+    """Return the stack whose failure is to be explained."""
+    if watch.method is Method.DELETE_CLUSTER:
+        groups = [one for one in stacks.tagged(spec.cluster.uuid) if one.own_group]
+        failed = [one for one in groups if one.failed]
+        return next(iter(failed or groups), None) or submission.find(stacks, cluster_stack(spec))
+    known = {group.uuid: group for group in spec.node_groups}
+    group = known.get(watch.node_group or "")
+    return submission.find(stacks, place(spec, group) if group else cluster_stack(spec))

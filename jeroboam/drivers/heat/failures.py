@@ -56,6 +56,11 @@ def unfinished(stack_id: str, records: Sequence[Mapping[str, Any]]) -> Faults:
     )
 
 
+def only_effects(faults: Faults) -> bool:
+    """Whether all that failed was stopped because of something else, as when the time is up."""
+    return all(_EFFECT.search(reason) for reason in faults.values())
+
+
 def explain(reason: str) -> str:
     """Return the words of the service that failed, without Heat's wrapping."""
     text = " ".join(redact(reason).split())
@@ -97,7 +102,7 @@ def summary(faults: Faults) -> str:
 def _leaves(stack_id: str, records: Sequence[Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
     """Return the records that are no nested stack around another record, by their paths."""
     owners = {str(record.get("physical_resource_id")): record for record in records}
-    inner = {nested for record in records if (nested := _stack_of(record)) in owners}
+    inner = {nested for record in records if (nested := stack_of(record)) in owners}
     return {
         _path(stack_id, record, owners): record
         for record in records
@@ -109,7 +114,7 @@ def _raw_reason(record: Mapping[str, Any]) -> str:
     return str(record.get("resource_status_reason") or "no reason given")
 
 
-def _stack_of(record: Mapping[str, Any]) -> str:
+def stack_of(record: Mapping[str, Any]) -> str:
     """Return the id of the stack that holds the resource."""
     links = record.get("links") or ()
     href = next((link["href"] for link in links if link.get("rel") == "stack"), "")
@@ -119,9 +124,9 @@ def _stack_of(record: Mapping[str, Any]) -> str:
 def _path(stack_id: str, record: Mapping[str, Any], owners: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the names from the outermost stack down to the resource."""
     names = [str(record.get("resource_name", "?"))]
-    holder = _stack_of(record)
+    holder = stack_of(record)
     while holder != stack_id and holder in owners and len(names) <= NESTED_DEPTH:
         record = owners[holder]
         names.append(str(record.get("resource_name", "?")))
-        holder = _stack_of(record)
+        holder = stack_of(record)
     return ".".join(reversed(names))

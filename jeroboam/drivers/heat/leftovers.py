@@ -16,7 +16,6 @@ from typing import Any
 import structlog
 from openstack.connection import Connection
 
-from jeroboam.drivers.base import CloudAccess
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import ConflictError, InvalidRequestError, NotFoundError
 
@@ -39,12 +38,6 @@ class Kind:
     remove: Callable[[Any], object]
 
 
-def connection(cloud: CloudAccess, trust_id: str | None) -> Connection:
-    """Return a connection that acts for a cluster's owner."""
-    session = cloud.tenant_session(trust_id)
-    return Connection(session=session, region_name=cloud.region, default_interface=cloud.interface)
-
-
 def remove(connection: Connection, mark: str, known: Known) -> int:
     """Remove all objects that carry the mark and are not in the stack; return their number.
 
@@ -52,8 +45,8 @@ def remove(connection: Connection, mark: str, known: Known) -> int:
     """
     number = 0
     with translate_cloud_errors("OpenStack"):
-        kinds = _kinds(connection, mark, known)
-    for kind in kinds:
+        listed = kinds(connection, mark, known)
+    for kind in listed:
         with translate_cloud_errors("OpenStack"):
             found = _orphans_of(kind, mark, known)
         for one in found:
@@ -76,8 +69,13 @@ def _marks(one: Any) -> str:
     return f"{getattr(one, 'name', None) or ''} {getattr(one, 'description', None) or ''}"
 
 
-def _kinds(connection: Connection, mark: str, known: Known) -> Sequence[Kind]:
-    """Return the kinds in an order in which users go before what they use."""
+def kinds(connection: Connection, mark: str, known: Known | None = None) -> Sequence[Kind]:
+    """Return the kinds in an order in which users go before what they use.
+
+    Args:
+        known: Given where all is to be removed: a router's interfaces that are not in it are
+            detached when the routers are listed.
+    """
     compute, network = connection.compute, connection.network
     mine = {"project_id": connection.current_project_id}
 
@@ -88,12 +86,12 @@ def _kinds(connection: Connection, mark: str, known: Known) -> Sequence[Kind]:
     def detach(router: Any) -> None:
         for port in network.ports(device_id=router.id):
             for address in port.fixed_ips:
-                if f"{router.id}:subnet_id={address['subnet_id']}" not in known:
+                if f"{router.id}:subnet_id={address['subnet_id']}" not in (known or ()):
                     network.remove_interface_from_router(router, address["subnet_id"])
 
     def routers() -> Iterable[Any]:
         found = [one for one in network.routers(**mine) if mark in one.name]
-        for router in found:
+        for router in found if known is not None else ():
             detach(router)
         return found
 
@@ -116,10 +114,10 @@ def _kinds(connection: Connection, mark: str, known: Known) -> Sequence[Kind]:
 
 def _optional_kinds(connection: Connection) -> Sequence[Kind]:
     """Return the kinds of services that not every cloud has."""
-    kinds: list[Kind] = []
+    found: list[Kind] = []
     if connection.has_service("load-balancer"):
         balancers = connection.load_balancer
-        kinds.append(
+        found.append(
             Kind(
                 "load balancer",
                 balancers.load_balancers,
@@ -128,8 +126,8 @@ def _optional_kinds(connection: Connection) -> Sequence[Kind]:
         )
     if connection.has_service("block-storage"):
         volumes = connection.block_storage
-        kinds.append(Kind("volume", volumes.volumes, volumes.delete_volume))
-    return kinds
+        found.append(Kind("volume", volumes.volumes, volumes.delete_volume))
+    return found
 
 
 def _remove(kind: Kind, one: Any) -> int:

@@ -1,11 +1,12 @@
 """What a stack's state means for the operation that somebody waits for. Pure."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from jeroboam.drivers.base import Phase, Progress
+from jeroboam.drivers.base import Phase, Progress, Watch
+from jeroboam.drivers.heat.tags import group_tag, is_group_tag, key_tag
 from jeroboam.models import Method
 
 MAX_MESSAGE = 500
@@ -16,13 +17,14 @@ _BROKEN_OFF = ("Engine went down during", "Worker went down during")
 _DELETED = "DELETE_COMPLETE"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StackState:
     """The part of a stack's record that tells where it stands.
 
     Args:
         status: For example ``CREATE_IN_PROGRESS``.
         acted_at: When the last action began, as far as Heat tells.
+        parameters: As Heat shows them when it is asked for the one stack; hidden ones are not.
     """
 
     id: str
@@ -31,6 +33,7 @@ class StackState:
     reason: str = ""
     tags: tuple[str, ...] = ()
     acted_at: datetime | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "StackState":
@@ -43,7 +46,17 @@ class StackState:
             reason=str(record.get("stack_status_reason") or ""),
             tags=tuple(record.get("tags") or ()),
             acted_at=parse_time(acted),
+            parameters=record.get("parameters") or {},
         )
+
+    @property
+    def own_group(self) -> bool:
+        """Whether it is a node group's own stack."""
+        return any(is_group_tag(tag) for tag in self.tags)
+
+    def submitted(self, idempotency_key: str) -> bool:
+        """Whether the last thing that was asked of it is the call with this key."""
+        return key_tag(idempotency_key) in self.tags
 
     @property
     def running(self) -> bool:
@@ -103,20 +116,47 @@ def _changed_at(service: Mapping[str, Any]) -> datetime | None:
 
 
 def progress(
-    stack: StackState | None, method: Method, changed_at: datetime | None = None
+    stacks: Sequence[StackState], watch: Watch, changed_at: datetime | None = None
 ) -> Progress:
-    """Return what the stack means for a call; ``None`` is a stack that is not there."""
-    if stack is None or stack.deleted:
+    """Return what a cluster's stacks mean for the call that is waited for.
+
+    Args:
+        stacks: All stacks of the cluster, those of its node groups included.
+        changed_at: When an engine of Heat last started or was lost, if known.
+    """
+    awaited = _awaited([stack for stack in stacks if not stack.deleted], watch)
+    if not awaited:
         return Progress(phase=Phase.GONE, message="The stack does not exist.")
-    phase = _phase(stack, method, changed_at)
-    return Progress(phase=phase, message=_message(stack, phase)[:MAX_MESSAGE])
+    phases = {stack: _phase(stack, watch, changed_at) for stack in awaited}
+    stack = min(awaited, key=lambda one: _ORDER.index(phases[one]))
+    return Progress(phase=phases[stack], message=_message(stack, phases[stack])[:MAX_MESSAGE])
 
 
-def _phase(stack: StackState, method: Method, changed_at: datetime | None) -> Phase:
+# Of several stacks, the one that decides: nothing is over while one of them is at work.
+_ORDER = (Phase.RUNNING, Phase.INTERRUPTED, Phase.FAILED, Phase.DONE, Phase.GONE)
+
+
+def _awaited(stacks: Sequence[StackState], watch: Watch) -> list[StackState]:
+    """Return the stacks that a call is about. A cluster goes after all its node groups."""
+    groups = [stack for stack in stacks if stack.own_group]
+    clusters = [stack for stack in stacks if not stack.own_group]
+    if watch.method is Method.DELETE_CLUSTER:
+        return groups or clusters
+    own = [stack for stack in groups if group_tag(watch.node_group or "") in stack.tags]
+    if watch.method in {Method.CREATE_NODE_GROUP, Method.DELETE_NODE_GROUP}:
+        return own
+    return own or clusters
+
+
+def _phase(stack: StackState, watch: Watch, changed_at: datetime | None) -> Phase:
     if stack.broken_off(changed_at):
         return Phase.INTERRUPTED
-    if method.removes and not stack.status.startswith("DELETE_"):
-        # Heat sets the state before it answers a delete, so this one was lost on the way.
+    if watch.method.removes:
+        # Heat sets the state before it answers a delete, so this one was lost on the way, or it
+        # is the turn of the cluster's stack now that those of the node groups are gone.
+        if not stack.status.startswith("DELETE_"):
+            return Phase.INTERRUPTED
+    elif not stack.submitted(watch.key):
         return Phase.INTERRUPTED
     if stack.running:
         return Phase.RUNNING
@@ -126,6 +166,6 @@ def _phase(stack: StackState, method: Method, changed_at: datetime | None) -> Ph
 def _message(stack: StackState, phase: Phase) -> str:
     words = stack.status.replace("_", " ").lower()
     if phase is Phase.INTERRUPTED:
-        return f"Heat broke off (stack {stack.name}: {words}); the work will be submitted again."
+        return f"Heat is not at work on it (stack {stack.name}: {words}); it has to be asked again."
     detail = f": {stack.reason}" if phase is Phase.FAILED and stack.reason else ""
     return f"Stack {stack.name}: {words}{detail}"

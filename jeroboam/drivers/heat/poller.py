@@ -9,12 +9,14 @@ from typing import Any
 import structlog
 
 from jeroboam.drivers.base import CloudAccess, Phase, Poller, Progress, Watch
-from jeroboam.drivers.heat import engines
+from jeroboam.drivers.heat import engines, node_progress
 from jeroboam.drivers.heat.clients import service_client, tenant_client
 from jeroboam.drivers.heat.phases import StackState, progress
-from jeroboam.drivers.heat.stacks import SERVICE, TAG
+from jeroboam.drivers.heat.stacks import SERVICE
+from jeroboam.drivers.heat.tags import TAG
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import CloudUnavailableError, CredentialRejectedError, NotAuthorizedError
+from jeroboam.models import Method
 
 PAGE = 1000
 
@@ -22,7 +24,9 @@ ENGINES_SECONDS = 30.0
 """Pause between two questions for Heat's engines while Heat answers all along."""
 
 # The stacks by tag, and the verdict on projects whose credentials were rejected.
-_Listing = tuple[Mapping[str, StackState], Mapping[str, Progress]]
+_Listing = tuple[Mapping[str, Sequence[StackState]], Mapping[str, Progress]]
+
+_OF_NODES = frozenset({Method.REBOOT_NODES, Method.REBUILD_NODES})
 
 log = structlog.get_logger(__name__)
 
@@ -42,7 +46,15 @@ class HeatPoller(Poller):
         self._ask_engines_at = 0.0
 
     def poll(self, cloud: CloudAccess, watches: Sequence[Watch]) -> Mapping[str, Progress]:
-        """Return the progress of each watch by ``cluster_id``."""
+        """Return the progress of each watch by ``cluster_id``.
+
+        Work on single nodes is Nova's and is asked of Nova.
+        """
+        of_nodes = [watch for watch in watches if watch.method in _OF_NODES]
+        of_stacks = [watch for watch in watches if watch.method not in _OF_NODES]
+        return {**node_progress.poll(cloud, of_nodes), **self._poll_stacks(cloud, of_stacks)}
+
+    def _poll_stacks(self, cloud: CloudAccess, watches: Sequence[Watch]) -> Mapping[str, Progress]:
         if not watches:
             return {}
         try:
@@ -50,12 +62,12 @@ class HeatPoller(Poller):
         except CloudUnavailableError:
             self._ask_engines_at = 0.0
             raise
-        found = {watch.cluster_id: stacks.get(watch.cluster_id) for watch in watches}
-        running = any(stack and stack.running for stack in found.values())
+        found = {watch.cluster_id: stacks.get(watch.cluster_id, ()) for watch in watches}
+        running = any(stack.running for owned in found.values() for stack in owned)
         changed = self._changed_at(cloud) if running else None
         return {
             watch.cluster_id: rejected.get(watch.project_id)
-            or progress(found[watch.cluster_id], watch.method, changed)
+            or progress(found[watch.cluster_id], watch, changed)
             for watch in watches
         }
 
@@ -117,6 +129,10 @@ def _tagged(heat: Any, **scope: bool) -> list[StackState]:
             return found
 
 
-def _by_tag(stacks: Iterable[StackState]) -> Mapping[str, StackState]:
+def _by_tag(stacks: Iterable[StackState]) -> Mapping[str, Sequence[StackState]]:
     """Index the stacks by each of their tags; a cluster's uuid is one of them."""
-    return {tag: stack for stack in stacks for tag in stack.tags}
+    index: dict[str, list[StackState]] = {}
+    for stack in stacks:
+        for tag in stack.tags:
+            index.setdefault(tag, []).append(stack)
+    return index

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 import structlog
@@ -12,16 +11,15 @@ from jeroboam.drivers.base import CloudAccess
 from jeroboam.drivers.heat import engines, failures
 from jeroboam.drivers.heat.clients import tenant_client
 from jeroboam.drivers.heat.phases import StackState
+from jeroboam.drivers.heat.tags import TAG, group_tag, key_tag
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.models import Cluster
 
-TAG = "jeroboam"
 SERVICE = "Heat"
 
 _NAME_LENGTH = 30
 _ID_LENGTH = 12
-_TAG_LENGTH = 80
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]")
 
 log = structlog.get_logger(__name__)
@@ -44,16 +42,14 @@ def short_id(cluster: Cluster) -> str:
     return cluster.uuid.replace("-", "")[:_ID_LENGTH]
 
 
-def stack_tags(cluster: Cluster, idempotency_key: str) -> list[str]:
-    """Return the tags that tell whose stack it is and which call made it."""
-    return [TAG, cluster.uuid, key_tag(idempotency_key)]
+def stack_tags(cluster: Cluster, idempotency_key: str, group: str | None = None) -> list[str]:
+    """Return the tags that tell whose stack it is and which call was submitted last.
 
-
-def key_tag(idempotency_key: str) -> str:
-    """Return the key in the form that Heat takes: no comma and at most 80 characters."""
-    if len(idempotency_key) <= _TAG_LENGTH and "," not in idempotency_key:
-        return idempotency_key
-    return f"key-{sha256(idempotency_key.encode()).hexdigest()}"
+    Args:
+        group: uuid of the node group whose own stack it is.
+    """
+    own = [group_tag(group)] if group else []
+    return [TAG, cluster.uuid, *own, key_tag(idempotency_key)]
 
 
 class Stacks:
@@ -103,10 +99,27 @@ class Stacks:
         with translate_cloud_errors(SERVICE):
             self._heat.stacks.update(ident, **request)
 
-    def resume(self, stack: StackState, timeout_minutes: int) -> None:
-        """Make Heat go on with a stack; what is complete stays, what failed is made anew."""
-        log.warning("stack_resumed", stack=stack.name, stack_id=stack.id, status=stack.status)
-        self.update(stack.id, existing=True, timeout_mins=timeout_minutes, disable_rollback=True)
+    def tagged(self, tag: str) -> list[StackState]:
+        """Return the owner's stacks that carry a tag."""
+        with translate_cloud_errors(SERVICE):
+            listed = [one.to_dict() for one in self._heat.stacks.list(tags=tag)]
+        return [state for one in listed if not (state := StackState.of(one)).deleted]
+
+    def mark_unhealthy(self, stack_id: str, resource: str, reason: str) -> None:
+        """Make Heat replace a resource with the next update; one that is gone needs none."""
+        try:
+            with translate_cloud_errors(SERVICE):
+                self._heat.resources.mark_unhealthy(
+                    stack_id, resource, mark_unhealthy=True, resource_status_reason=reason
+                )
+        except NotFoundError:
+            return
+
+    def signals(self, stack_id: str, resource: str) -> Mapping[str, Any]:
+        """Return what a handle of a wait condition was told, by the id of who told it."""
+        with translate_cloud_errors(SERVICE):
+            told: Mapping[str, Any] = self._heat.resources.metadata(stack_id, resource)
+        return told
 
     def broken_off(self, stack: StackState) -> bool:
         """Whether Heat left the stack in the middle of an action."""
@@ -124,18 +137,23 @@ class Stacks:
 
     def failed_resources(self, ident: str) -> failures.Faults:
         """Return why resources of a stack failed, at any depth."""
-        return failures.root_causes(ident, self._resources(ident, "FAILED"))
+        return failures.root_causes(ident, self.resources(ident, "FAILED"))
 
     def unfinished_resources(self, ident: str) -> failures.Faults:
         """Return the resources that were not ready when the time was up."""
-        return failures.unfinished(ident, self._resources(ident, "IN_PROGRESS"))
+        return failures.unfinished(ident, self.resources(ident, "IN_PROGRESS"))
 
-    def object_ids(self, ident: str) -> frozenset[str]:
-        """Return the ids of all objects that Heat knows to belong to a stack."""
-        records = self._resources(ident)
-        return frozenset(str(record.get("physical_resource_id")) for record in records)
+    def object_ids(self, cluster: Cluster) -> frozenset[str]:
+        """Return the ids of all objects that Heat knows to belong to a cluster."""
+        known = [*self.tagged(cluster.uuid), *filter(None, [self.find(stack_name(cluster))])]
+        return frozenset(
+            str(record.get("physical_resource_id"))
+            for stack in {one.id for one in known}
+            for record in self.resources(stack)
+        )
 
-    def _resources(self, ident: str, status: str | None = None) -> list[Mapping[str, Any]]:
+    def resources(self, ident: str, status: str | None = None) -> list[Mapping[str, Any]]:
+        """Return the records of all resources of a stack and of those nested in it."""
         with translate_cloud_errors(SERVICE):
             records = self._heat.resources.list(
                 ident,

@@ -7,7 +7,7 @@ stack's output to a field of ``ClusterOutputs``.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +15,8 @@ from typing import Any, Literal
 from heatclient.common import template_utils
 
 from jeroboam.errors import DriverContractError, InvalidRequestError
-from jeroboam.models import ClusterOutputs, ClusterSpec
+from jeroboam.models import ClusterOutputs, ClusterSpec, NodeGroup
+from jeroboam.models.cluster import MASTER
 
 Facts = Mapping[str, Any]
 Convert = Callable[[Any], Any]
@@ -83,10 +84,12 @@ class AddressMapping:
     Args:
         role: ``master`` or ``worker``; of the workers it is the default group.
         outputs: The first of these which holds addresses is taken, so public ones go first.
+        nodes: The output with a list of nodes: maps of name, id, addresses and version.
     """
 
     role: str
     outputs: tuple[str, ...]
+    nodes: str = ""
 
     def read(self, outputs: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the addresses, without the gaps that Heat leaves for what is missing."""
@@ -125,7 +128,7 @@ class TemplateDefinition:
     def read_outputs(self, spec: ClusterSpec, outputs: Mapping[str, Any]) -> ClusterOutputs:
         """Return what a finished stack tells of its cluster."""
         texts = {mapping.field: mapping.read(outputs) for mapping in self.outputs}
-        first_of_role = (spec.masters, *spec.workers[:1])
+        first_of_role = [one for one in spec.node_groups if one.role == MASTER or one.is_default]
         addresses = {
             group.uuid: mapping.read(outputs)
             for mapping in self.addresses
@@ -133,6 +136,10 @@ class TemplateDefinition:
             if group.role == mapping.role
         }
         return ClusterOutputs(node_addresses=addresses, **texts)
+
+    def nodes(self, role: str, outputs: Mapping[str, Any]) -> Any:
+        """Return what the stack tells of the nodes of a role, unread."""
+        return next((outputs.get(one.nodes) for one in self.addresses if one.role == role), None)
 
     def load(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the template and the files that it refers to, ready for Heat.
@@ -176,10 +183,14 @@ def lookup(facts: Facts, path: str) -> Any:
 
 def basic_facts(spec: ClusterSpec) -> dict[str, Any]:
     """Return the facts that any driver on Heat may map."""
-    workers: Sequence[Any] = spec.workers
     return {
         "cluster": spec.cluster,
         "template": spec.template,
         "masters": spec.masters,
-        "workers": workers[0] if workers else {},
+        "workers": default_workers(spec) or {},
     }
+
+
+def default_workers(spec: ClusterSpec) -> NodeGroup | None:
+    """Return the group of workers that is a part of the cluster's own stack, if it has one."""
+    return next((group for group in spec.workers if group.is_default), None)

@@ -13,6 +13,7 @@ class FedoraCoreosDriver(KubernetesHeatDriver):
     name = version.Driver
     version = version.version
     definition = template_def.DEFINITION
+    group_definition = template_def.GROUP_DEFINITION
 
     @property
     def provides(self) -> Sequence[Provides]:

@@ -6,8 +6,10 @@ from ipaddress import IPv4Network
 from itertools import combinations
 from typing import Any
 
+from jeroboam.drivers.heat.kubernetes.moves import check_node_group
 from jeroboam.drivers.heat.kubernetes.plan import KubernetesPlan
 from jeroboam.errors import InvalidRequestError
+from jeroboam.models.cluster import MASTER
 
 _PROXY = re.compile(r"https?://[^\s'\"\\]+")
 _NO_PROXY = re.compile(r"[\w.,:/*\[\] -]*")
@@ -117,13 +119,18 @@ def _check_texts(plan: KubernetesPlan) -> None:
 
 
 def _check_groups(plan: KubernetesPlan) -> None:
-    """Each group needs a flavor, and all workers are one group."""
-    if len(plan.spec.workers) > 1:
-        raise InvalidRequestError(
-            "This driver makes one group of workers. Remove the other node groups."
-        )
+    """Each group needs a flavor and labels that fit; several masters need one address."""
+    cluster = plan.spec.cluster
     for group in plan.spec.node_groups:
+        if group.role == MASTER or group.is_default:
+            KubernetesPlan.of(plan.spec, group)
+        else:
+            check_node_group(plan.spec, group)
         if not group.flavor_id:
             raise InvalidRequestError(
                 f"Node group {group.name} has no flavor. Set master_flavor_id and flavor_id."
             )
+    if plan.spec.masters.node_count > 1 and not cluster.master_lb_enabled:
+        raise InvalidRequestError(
+            "Several masters need one address for all. Set master_lb_enabled, or master_count to 1."
+        )

@@ -21,7 +21,8 @@ def generate(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGroup) ->
         "node_env": environment(node_settings()),
         "proxy_env": environment(proxy_settings(plan)),
         "proxy_dropin": _proxy_dropin(plan),
-        "signal": _signal(),
+        # Heat makes it, a user and a password with which the node reports.
+        "signal": placeholders.SIGNAL,
         "hostname": f"{placeholders.NODE_NAME}\n",
         "containerd_config": containerd(plan),
         "containerd_dropin": _containerd_dropin(plan),
@@ -88,6 +89,7 @@ def node_settings() -> Mapping[str, str]:
     return {
         "NODE_NAME": placeholders.NODE_NAME,
         "NODE_INDEX": placeholders.NODE_INDEX,
+        "NODE_ADDRESS": placeholders.NODE_ADDRESS,
         "API_ADDRESS": placeholders.API_ADDRESS,
         "ETCD_VOLUME": placeholders.ETCD_VOLUME,
         "STORAGE_VOLUME": placeholders.STORAGE_VOLUME,
@@ -147,10 +149,3 @@ def _proxy_dropin(plan: KubernetesPlan) -> str:
     if not proxy_settings(plan):
         return ""
     return "[Service]\nEnvironmentFile=/etc/jeroboam/proxy.env\n"
-
-
-def _signal() -> str:
-    """Return the call to Heat as a file for curl, so that no token shows in a process list."""
-    return (
-        f'url = "{placeholders.SIGNAL_URL}"\nheader = "X-Auth-Token: {placeholders.SIGNAL_TOKEN}"\n'
-    )

@@ -1,15 +1,24 @@
 """The mappings that any template of a Kubernetes cluster shares."""
 
+from collections.abc import Sequence
+
 from jeroboam.drivers.heat.template_definition import (
     AddressMapping,
     OutputMapping,
     ParameterMapping,
 )
 
+
+def _present(values: Sequence[str | None]) -> list[str]:
+    """Leave out the gap that Heat shows for what a condition switched off."""
+    return [value for value in values if value]
+
+
 PARAMETERS = (
     ParameterMapping("cluster_name", "names.cluster", required=True),
     ParameterMapping("worker_group_name", "names.workers"),
-    ParameterMapping("image", "plan.image", required=True),
+    ParameterMapping("master_image", "master_setup.image", required=True),
+    ParameterMapping("worker_image", "worker_setup.image", required=True),
     ParameterMapping("keypair", "cluster.keypair"),
     ParameterMapping("master_flavor", "masters.flavor_id", required=True),
     ParameterMapping("master_count", "masters.node_count"),
@@ -17,8 +26,12 @@ PARAMETERS = (
     ParameterMapping("worker_count", "workers.node_count", default=0),
     ParameterMapping("availability_zone", "labels.availability_zone"),
     ParameterMapping("server_group_policy", "labels.server_group_policy"),
-    ParameterMapping("master_ignition", "ignition.master", required=True),
-    ParameterMapping("worker_ignition", "ignition.worker", required=True),
+    ParameterMapping("master_ignition", "master_setup.ignition", required=True),
+    ParameterMapping("worker_ignition", "worker_setup.ignition", required=True),
+    ParameterMapping("master_release", "master_setup.release"),
+    ParameterMapping("worker_release", "worker_setup.release"),
+    ParameterMapping("master_version", "master_setup.version"),
+    ParameterMapping("worker_version", "worker_setup.version"),
     ParameterMapping("ready_timeout", "limits.ready_seconds"),
     ParameterMapping("external_network", "template.external_network_id"),
     ParameterMapping("fixed_network", "cluster.fixed_network"),
@@ -46,6 +59,36 @@ PARAMETERS = (
 OUTPUTS = (OutputMapping("api_address", "api_address"),)
 
 ADDRESSES = (
-    AddressMapping("master", ("master_addresses", "master_addresses_private")),
-    AddressMapping("worker", ("node_addresses", "node_addresses_private")),
+    AddressMapping("master", ("master_addresses", "master_addresses_private"), "master_nodes"),
+    AddressMapping("worker", ("node_addresses", "node_addresses_private"), "worker_nodes"),
 )
+
+# Of a node group with a stack of its own. What it shares with its cluster, the cluster's stack
+# tells in its outputs.
+GROUP_PARAMETERS = (
+    ParameterMapping("cluster_name", "names.cluster", required=True),
+    ParameterMapping("group_name", "group_name", required=True),
+    ParameterMapping("count", "group.node_count"),
+    ParameterMapping("image", "setup.image", required=True),
+    ParameterMapping("flavor", "group.flavor_id", required=True),
+    ParameterMapping("ignition", "setup.ignition", required=True),
+    ParameterMapping("release", "setup.release"),
+    ParameterMapping("version", "setup.version"),
+    ParameterMapping("ready_timeout", "limits.ready_seconds"),
+    ParameterMapping("keypair", "cluster.keypair"),
+    ParameterMapping("availability_zone", "labels.availability_zone"),
+    ParameterMapping("server_group_policy", "labels.server_group_policy"),
+    ParameterMapping("boot_volume_size", "labels.boot_volume_size"),
+    ParameterMapping("boot_volume_type", "labels.boot_volume_type"),
+    ParameterMapping("storage_volume_size", "group.docker_volume_size"),
+    ParameterMapping("storage_volume_type", "labels.docker_volume_type"),
+    ParameterMapping("pod_network", "plan.pod_network"),
+    ParameterMapping("network", "outputs.network", required=True),
+    ParameterMapping("subnet", "outputs.subnet"),
+    ParameterMapping("security_groups", "outputs.worker_security_groups", convert=_present),
+    ParameterMapping("floating_network", "outputs.worker_floating_network"),
+    ParameterMapping("api_address", "outputs.api_address_private", required=True),
+)
+
+GROUP_NODES = "nodes"
+"""Output of a group's own stack."""

@@ -10,7 +10,6 @@ API_ADDRESS = "__API_ADDRESS__"
 API_PUBLIC_ADDRESS = "__API_PUBLIC_ADDRESS__"
 ETCD_VOLUME = "__ETCD_VOLUME__"
 STORAGE_VOLUME = "__STORAGE_VOLUME__"
-SIGNAL_URL = "__SIGNAL_URL__"
-SIGNAL_TOKEN = "__SIGNAL_TOKEN__"  # noqa: S105 - the name of a value, not a value
+SIGNAL = "__SIGNAL__"
 
 PATTERN = re.compile(r"__[A-Z]+(?:_[A-Z]+)*__")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jeroboam.drivers.heat.kubernetes import labels
+from jeroboam.drivers.heat.template_definition import default_workers
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, NodeGroup
 
@@ -29,13 +30,16 @@ class KubernetesPlan:
     pod_network: str
 
     @classmethod
-    def of(cls, spec: ClusterSpec) -> "KubernetesPlan":
+    def of(cls, spec: ClusterSpec, group: NodeGroup | None = None) -> "KubernetesPlan":
         """Read a cluster's labels and template.
+
+        Args:
+            group: Whose labels override those of the cluster.
 
         Raises:
             InvalidRequestError: A label or the network driver is not understood.
         """
-        values = labels.TABLE.read(spec.labels)
+        values = labels.TABLE.read({**spec.labels, **(group.labels if group else {})})
         driver = spec.template.network_driver or DEFAULT_NETWORK_DRIVER
         if driver not in NETWORK_DRIVERS:
             raise InvalidRequestError(
@@ -51,12 +55,11 @@ class KubernetesPlan:
     @property
     def workers(self) -> NodeGroup | None:
         """The default worker group, if the cluster has one."""
-        return next(iter(self.spec.workers), None)
+        return default_workers(self.spec)
 
-    @property
-    def image(self) -> str:
-        """The image of all nodes."""
-        return self.spec.masters.image_id or self.spec.template.image_id
+    def image_of(self, group: NodeGroup) -> str:
+        """Return the image of a group's nodes."""
+        return group.image_id or self.spec.template.image_id
 
     @property
     def worker_flavor(self) -> str | None:

@@ -13,7 +13,7 @@ from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
 from jeroboam.drivers.base import CloudAccess
-from jeroboam.drivers.heat.stacks import TAG
+from jeroboam.drivers.heat.tags import TAG
 from jeroboam.errors import CredentialRejectedError
 
 
@@ -46,6 +46,7 @@ class FakeHeat:
             "stack_status": status,
             "creation_time": "2026-01-02T12:00:00Z",
             "tags": [TAG, cluster_id, "key"],
+            "parameters": {},
             **record,
         }
         self.stacks.setdefault(project, []).append(stack)
@@ -72,6 +73,8 @@ class FakeHeat:
 
     def change(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         """Take a create, an update or a delete; a name can be used once."""
+        if "/resources/" in path:
+            return 200, None
         found = self.find(body.get("stack_name", path.rsplit("/", 1)[-1]))
         if method == "POST":
             if found or self.name_is_taken:
@@ -108,7 +111,7 @@ class FakeHeat:
         ]
         if marker := query.get("marker"):
             found = found[[stack["id"] for stack in found].index(marker) + 1 :]
-        return 200, {"stacks": found[: int(query["limit"])]}
+        return 200, {"stacks": found[: int(query.get("limit", len(found)))]}
 
 
 class FakeCloud(CloudAccess):
@@ -161,6 +164,10 @@ def serving(heat: FakeHeat) -> Iterator[FakeCloud]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
+            if stack := (body or {}).get("stack"):
+                # For a stack's id the client asks where the stack is.
+                place = f"/stacks/{stack.get('stack_name')}/{stack['id']}"
+                self.send_header("Location", f"http://127.0.0.1:{heat.port}{place}")
             self.end_headers()
             self.wfile.write(data)
 

@@ -4,7 +4,7 @@ import base64
 import gzip
 import json
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
@@ -22,16 +22,26 @@ HEAT_VALUES = {
     "__API_PUBLIC_ADDRESS__": "172.24.0.9",
     "__ETCD_VOLUME__": "",
     "__STORAGE_VOLUME__": "",
-    "__SIGNAL_URL__": "http://heat:8004/v1/p/stacks/demo-x/1/resources/ready_handle/signal",
-    "__SIGNAL_TOKEN__": "gAAAAABmToken-_",
+    "__SIGNAL__": quote(
+        json.dumps(
+            {
+                "auth_url": "http://keystone:5000/v3/",
+                "username": "demo-ready_handle",
+                "user_id": "u5e4",
+                "password": "pa%s5#&^!",
+                "project_id": "p40j",
+                "alarm_url": "http://heat:8004/v1/p/stacks/demo-x/1/resources/ready_handle/signal",
+            }
+        )
+    ),
 }
 
 
 def documents(spec: ClusterSpec) -> dict[str, str]:
     """Return the Ignition documents that the driver gives to Heat."""
     context = DriverContext("c:o:s", NoCloud(), secrets)
-    found: dict[str, str] = FedoraCoreosDriver().facts(context, spec, 60)["ignition"]
-    return found
+    facts = FedoraCoreosDriver().facts(context, spec, 60)
+    return {role: facts[f"{role}_setup"].ignition for role in ("master", "worker")}
 
 
 def boot(document: str, **values: str) -> dict[str, Any]:

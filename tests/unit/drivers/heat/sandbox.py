@@ -19,6 +19,13 @@ name="$(basename "$0")"
 echo "$name $*" >> "$SANDBOX/calls"
 count="$(($(cat "$SANDBOX/$name.count" 2>/dev/null || echo 0) + 1))"
 echo "$count" > "$SANDBOX/$name.count"
+for answer in "$SANDBOX/$name-answers"/*; do
+    # A file's name is what the call must hold, its text the answer.
+    if [ -e "$answer" ] && [[ " $* " == *" $(basename "$answer") "* ]]; then
+        cat "$answer"
+        exit 0
+    fi
+done
 if [ -e "$SANDBOX/$name.plan" ]; then
     step="$(sed -n "${count}p" "$SANDBOX/$name.plan")"
     [ -n "$step" ] || step="$(tail -n 1 "$SANDBOX/$name.plan")"
@@ -38,19 +45,29 @@ url=""
 while [ $# -gt 0 ]; do
     case "$1" in
         --output) output="$2"; shift ;;
-        --config) config="$2"; shift ;;
         --data) data="$2"; shift ;;
+        --cacert) authority="$2"; shift ;;
         http*) url="$1" ;;
     esac
     shift
 done
-if [ -n "${config:-}" ]; then
-    if [ -e "$SANDBOX/heat-is-down" ]; then rm "$SANDBOX/heat-is-down"; exit 7; fi
-    echo "$data" >> "$SANDBOX/signals"
-    cat "$config" > "$SANDBOX/signal.conf"
+name="$(basename "$url")"
+if [ "$name" = tokens ]; then
+    cat > "$SANDBOX/login"
+    if [ -e "$SANDBOX/keystone-is-down" ]; then rm "$SANDBOX/keystone-is-down"; exit 22; fi
+    printf 'HTTP/1.1 201 CREATED\r\nX-Subject-Token: gAAAAABmToken-_\r\nVary: X-Auth-Token\r\n\r\n'
     exit 0
 fi
-name="$(basename "$url")"
+if [ "$name" = signal ]; then
+    cat > "$SANDBOX/signal.conf"
+    if [ -e "$SANDBOX/heat-is-down" ]; then rm "$SANDBOX/heat-is-down"; exit 7; fi
+    echo "$data" >> "$SANDBOX/signals"
+    exit 0
+fi
+if [ "$name" = readyz ] && [ -n "${authority:-}" ]; then
+    [ -e "$SANDBOX/other-masters" ] || exit 7
+    exit 0
+fi
 if [ "$name" = readyz ]; then
     if [ -e "$SANDBOX/api-is-down" ]; then rm "$SANDBOX/api-is-down"; exit 7; fi
     exit 0
@@ -96,6 +113,7 @@ class Sandbox:
         ):
             sandbox.program(name, _STUB)
         sandbox.program("curl", _CURL)
+        sandbox.program("timeout", '#!/usr/bin/bash\nshift\nexec "$@"\n')
         return sandbox
 
     @property
@@ -116,6 +134,12 @@ class Sandbox:
 
     def plan(self, name: str, *steps: str) -> None:
         (self.folder / f"{name}.plan").write_text("".join(f"{step}\n" for step in steps))
+
+    def answer(self, name: str, word: str, text: str) -> None:
+        """Have a program answer calls that hold a word."""
+        folder = self.folder / f"{name}-answers"
+        folder.mkdir(exist_ok=True)
+        (folder / word).write_text(text)
 
     def mark(self, name: str) -> None:
         (self.folder / name).touch()

@@ -90,9 +90,18 @@ def test_refused(fields: dict[str, Any], message: str) -> None:
         DRIVER.validate(make_spec(**fields))
 
 
-def test_one_group_of_workers() -> None:
-    """Further groups are refused, not forgotten."""
+def test_further_groups() -> None:
+    """Further groups of workers are a part of a cluster, if they fit into it."""
     spec = make_spec()
-    extra = spec.workers[0].model_copy(update={"uuid": "other", "name": "other"})
-    with pytest.raises(InvalidRequestError, match="one group of workers"):
-        DRIVER.validate(spec.model_copy(update={"node_groups": (*spec.node_groups, extra)}))
+    changes = {"uuid": "other", "name": "other", "is_default": False}
+    extra = spec.workers[0].model_copy(update=changes)
+    DRIVER.validate(spec.model_copy(update={"node_groups": (*spec.node_groups, extra)}))
+    wrong = extra.model_copy(update={"labels": {"calico_ipv4pool": "10.9.0.0/16"}})
+    with pytest.raises(InvalidRequestError, match="calico_ipv4pool holds for the whole cluster"):
+        DRIVER.validate(spec.model_copy(update={"node_groups": (*spec.node_groups, wrong)}))
+
+
+def test_several_masters_need_a_load_balancer() -> None:
+    """Without one address for all masters, the first one would be the cluster's only way in."""
+    with pytest.raises(InvalidRequestError, match="Set master_lb_enabled"):
+        DRIVER.validate(make_spec(masters=3))

@@ -62,6 +62,23 @@ def succeed(sandbox: Sandbox, script: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def run_briefly(sandbox: Sandbox, name: str) -> None:
+    """Run a script that does not end by itself."""
+    script = sandbox.path(f"/usr/local/lib/jeroboam/{name}")
+    subprocess.run(
+        ["bash", str(script)],
+        env={
+            "PATH": f"{sandbox.programs}:/usr/bin:/bin",
+            "SANDBOX": str(sandbox.folder),
+            "JEROBOAM_ROOT": str(sandbox.folder / "root"),
+            "JEROBOAM_PAUSE": "1",
+        },
+        timeout=3,
+        check=True,
+        capture_output=True,
+    )
+
+
 def test_shellcheck(tmp_path: Path) -> None:
     """Every script that a node gets is free of shellcheck's findings."""
     sandbox = node(tmp_path)
@@ -140,13 +157,30 @@ class TestInstall:
         assert sandbox.path("/usr/local/bin/containerd").exists()
 
 
+BEHIND_BALANCER = {"__NODE_ADDRESS__": "10.0.0.5", "__API_ADDRESS__": "10.0.0.4"}
+ALONE = {"__NODE_ADDRESS__": "10.0.0.4", "__API_ADDRESS__": "10.0.0.4"}
+MEMBERS = """\
+1111aaaa, started, demo-0123456789ab-master-0, https://10.0.0.5:2380, https://10.0.0.5:2379, false
+2222bbbb, started, demo-0123456789ab-master-1, https://10.0.0.6:2380, https://10.0.0.6:2379, false
+"""
+PODS = "pod/etcd-demo-0123456789ab-master-0\npod/etcd-demo-0123456789ab-master-1\n"
+
+
+def kubeadm_verbs(sandbox: Sandbox) -> list[str]:
+    """Return what kubeadm was asked for, without options."""
+    calls = (call.split(" --", 1)[0] for call in sandbox.calls("kubeadm"))
+    return [call.removeprefix("kubeadm ") for call in calls]
+
+
 class TestCluster:
-    def test_first_master_founds(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("values", [BEHIND_BALANCER, ALONE])
+    def test_first_master_founds(self, tmp_path: Path, values: dict[str, str]) -> None:
         """The first master runs kubeadm init on the cluster's authorities, once."""
-        sandbox = node(tmp_path)
+        sandbox = node(tmp_path, values=values)
         succeed(sandbox, "cluster.sh")
         (call,) = sandbox.calls("kubeadm")
         assert call.startswith("kubeadm init --config ")
+        assert "ignore-preflight" not in call
         key = sandbox.path("/etc/kubernetes/pki/ca.key")
         assert key.read_text() == secrets().kubernetes.private_key
         assert key.stat().st_mode & 0o077 == 0
@@ -154,18 +188,30 @@ class TestCluster:
         succeed(sandbox, "cluster.sh")
         assert len(sandbox.calls("kubeadm")) == 1
 
+    def test_founding_waits_for_others(self, tmp_path: Path) -> None:
+        """Behind a load balancer, the cluster is asked for some times before one is founded."""
+        sandbox = node(tmp_path, values=BEHIND_BALANCER)
+        succeed(sandbox, "cluster.sh")
+        questions = sandbox.calls("curl")
+        assert len(questions) == 3
+        assert all("--cacert" in call and "10.0.0.4:6443/readyz" in call for call in questions)
+
+    def test_alone_nobody_is_asked(self, tmp_path: Path) -> None:
+        """Where the API has the first master's own address, there is nobody to ask."""
+        sandbox = node(tmp_path, values=ALONE)
+        succeed(sandbox, "cluster.sh")
+        assert sandbox.calls("curl") == []
+
     def test_failed_attempt_is_undone(self, tmp_path: Path) -> None:
         """After a failure the node is reset and tried again, with its certificates."""
-        sandbox = node(tmp_path)
+        sandbox = node(tmp_path, values=ALONE)
         sandbox.plan("kubeadm", "fail", "ok", "ok")
         succeed(sandbox, "cluster.sh")
-        verbs = [call.split()[1] for call in sandbox.calls("kubeadm")]
-        assert verbs == ["init", "reset", "init"]
+        assert kubeadm_verbs(sandbox) == ["init", "reset", "init"]
 
-    @pytest.mark.parametrize(("role", "index"), [("master", "2"), ("worker", "0")])
-    def test_others_join(self, tmp_path: Path, role: str, index: str) -> None:
-        """All others wait for the API and join; masters bring the authorities along."""
-        sandbox = node(tmp_path, role, {"__NODE_INDEX__": index})
+    def test_worker_joins(self, tmp_path: Path) -> None:
+        """A worker waits for the API and joins; it gets nothing of the authorities."""
+        sandbox = node(tmp_path, "worker", {"__NODE_INDEX__": "0"})
         sandbox.mark("api-is-down")
         sandbox.plan("kubeadm", "fail", "ok", "ok")
         succeed(sandbox, "cluster.sh")
@@ -173,7 +219,72 @@ class TestCluster:
         verbs = [call.split()[1] if call.startswith("kubeadm") else "ask" for call in calls]
         assert verbs == ["ask", "ask", "join", "reset", "ask", "join"]
         assert "https://10.0.0.4:6443/readyz" in calls[0]
-        assert sandbox.path("/etc/kubernetes/pki/sa.key").exists() is (role == "master")
+        assert not sandbox.path("/etc/kubernetes/pki/sa.key").exists()
+
+    def rebuilt(self, tmp_path: Path, index: str = "0", **values: str) -> Sandbox:
+        """Return a master that is set up anew while the others live."""
+        sandbox = node(tmp_path, values={**BEHIND_BALANCER, "__NODE_INDEX__": index, **values})
+        sandbox.mark("other-masters")
+        sandbox.answer("kubectl", "get", PODS)
+        sandbox.answer("kubectl", "list", MEMBERS)
+        return sandbox
+
+    @pytest.mark.parametrize("index", ["0", "2"])
+    def test_master_joins_living_cluster(self, tmp_path: Path, index: str) -> None:
+        """A master joins when others are alive, also the first one; it brings its version along."""
+        sandbox = self.rebuilt(tmp_path, index)
+        succeed(sandbox, "cluster.sh")
+        expected = ["init phase kubeconfig admin", "init phase upload-config all", "join"]
+        addons = ["init phase addon all"] if index == "0" else []
+        assert kubeadm_verbs(sandbox) == expected + addons
+        assert sandbox.path("/etc/kubernetes/pki/sa.key").exists()
+        assert not sandbox.path("/var/lib/jeroboam/admin").exists()
+
+    def test_stale_member_is_removed(self, tmp_path: Path) -> None:
+        """What etcd and Kubernetes knew of the node is removed through another master."""
+        sandbox = self.rebuilt(tmp_path)
+        stale = sandbox.path("/var/lib/etcd/member/snap/db")
+        stale.parent.mkdir(parents=True)
+        stale.touch()
+        succeed(sandbox, "cluster.sh")
+        calls = sandbox.calls("kubectl")
+        (removal,) = [call for call in calls if " member remove " in call]
+        assert removal.endswith("remove 1111aaaa")
+        assert "exec pod/etcd-demo-0123456789ab-master-1" in removal
+        assert any("delete node demo-0123456789ab-master-0" in call for call in calls)
+        assert not stale.parent.parent.exists()
+
+    def test_new_master_has_no_stale_member(self, tmp_path: Path) -> None:
+        """A master that was never a member removes none."""
+        sandbox = self.rebuilt(tmp_path, "2", __NODE_ADDRESS__="10.0.0.9")
+        succeed(sandbox, "cluster.sh")
+        assert not [call for call in sandbox.calls("kubectl") if " remove " in call]
+
+    def test_without_another_member_nothing_is_joined(self, tmp_path: Path) -> None:
+        """Until another master's etcd answers, the node neither joins nor founds."""
+        sandbox = self.rebuilt(tmp_path)
+        sandbox.answer("kubectl", "get", PODS.splitlines()[0])
+        with pytest.raises(subprocess.TimeoutExpired):
+            run_briefly(sandbox, "cluster.sh")
+        assert "join" not in kubeadm_verbs(sandbox)
+        assert "init" not in kubeadm_verbs(sandbox)
+
+    def test_only_master_takes_up_its_cluster(self, tmp_path: Path) -> None:
+        """With etcd's data on its volume, the only master starts the same cluster again.
+
+        An attempt that fails must not cost the data.
+        """
+        sandbox = node(tmp_path, values=ALONE)
+        data = sandbox.path("/var/lib/etcd/member")
+        data.mkdir(parents=True)
+        sandbox.plan("kubeadm", "fail", "ok", "ok")
+        succeed(sandbox, "cluster.sh")
+        first, reset, second = sandbox.calls("kubeadm")
+        option = "--ignore-preflight-errors=DirAvailable--var-lib-etcd"
+        assert option in first
+        assert option in second
+        assert "--skip-phases=remove-etcd-member" in reset
+        assert data.exists()
 
 
 class TestNetwork:
@@ -227,23 +338,8 @@ class TestNetwork:
         sandbox = node(tmp_path, labels={"flannel_manifest_sha256": "0" * 64})
         (sandbox.web / "kube-flannel.yml").write_text(FLANNEL)
         with pytest.raises(subprocess.TimeoutExpired):
-            self.run_briefly(sandbox)
+            run_briefly(sandbox, "network.sh")
         assert sandbox.calls("kubectl") == []
-
-    def run_briefly(self, sandbox: Sandbox) -> None:
-        script = sandbox.path("/usr/local/lib/jeroboam/network.sh")
-        subprocess.run(
-            ["bash", str(script)],
-            env={
-                "PATH": f"{sandbox.programs}:/usr/bin:/bin",
-                "SANDBOX": str(sandbox.folder),
-                "JEROBOAM_ROOT": str(sandbox.folder / "root"),
-                "JEROBOAM_PAUSE": "1",
-            },
-            timeout=3,
-            check=True,
-            capture_output=True,
-        )
 
     def test_other_masters(self, tmp_path: Path) -> None:
         """The pod network is the first master's business."""
@@ -266,17 +362,41 @@ class TestReady:
         assert signal["status"] == "SUCCESS"
         assert signal["id"] == HEAT_VALUES["__NODE_NAME__"]
 
-    def test_token_stays_in_its_file(self, tmp_path: Path) -> None:
-        """The token is read by curl from a file and shows in no process list and no output."""
+    def test_each_report_has_a_token_of_its_own(self, tmp_path: Path) -> None:
+        """The node logs in for each report, so a rebuild after any time can still report."""
+        sandbox = node(tmp_path)
+        sandbox.plan("kubectl", "True")
+        sandbox.mark("keystone-is-down")
+        succeed(sandbox, "ready.sh")
+        login, retried, report = sandbox.calls("curl")[-3:]
+        assert login == retried
+        assert login.endswith(" http://keystone:5000/v3/auth/tokens") or (
+            " http://keystone:5000/v3/auth/tokens " in login
+        )
+        assert "/stacks/demo-x/1/resources/ready_handle/signal" in report
+        sent = json.loads((sandbox.folder / "login").read_text())["auth"]
+        user = sent["identity"]["password"]["user"]
+        assert user == {"id": "u5e4", "password": "pa%s5#&^!"}
+        assert sent["scope"] == {"project": {"id": "p40j"}}
+
+    def test_reports_of_two_boots_differ(self, tmp_path: Path) -> None:
+        """A report holds the id of the boot, so one after a rebuild is known to be another."""
+        sandbox = node(tmp_path)
+        sandbox.plan("kubectl", "True")
+        succeed(sandbox, "ready.sh")
+        (signal,) = (json.loads(line) for line in sandbox.signals())
+        assert signal["data"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+    def test_secrets_stay_out_of_sight(self, tmp_path: Path) -> None:
+        """Password and token show in no process list and no output."""
         sandbox = node(tmp_path)
         sandbox.plan("kubectl", "True")
         done = sandbox.run("ready.sh")
-        token, url = HEAT_VALUES["__SIGNAL_TOKEN__"], HEAT_VALUES["__SIGNAL_URL__"]
-        assert token not in str(sandbox.calls("curl")) + done.stdout + done.stderr
-        assert (sandbox.folder / "signal.conf").read_text().splitlines() == [
-            f'url = "{url}"',
-            f'header = "X-Auth-Token: {token}"',
-        ]
+        shown = str(sandbox.calls("curl")) + done.stdout + done.stderr
+        assert "gAAAAABmToken-_" not in shown
+        assert "pa%s5#&^!" not in shown
+        header = (sandbox.folder / "signal.conf").read_text()
+        assert header == 'header = "X-Auth-Token: gAAAAABmToken-_"\n'
 
 
 class TestVolumes:

@@ -5,7 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeroboam.drivers.heat.stacks import TAG, key_tag, stack_name, stack_tags
+from jeroboam.drivers.heat.stacks import stack_name, stack_tags
+from jeroboam.drivers.heat.tags import TAG, key_tag
 from tests.unit.drivers.heat.clusters import make_spec
 
 HEAT_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_.-]{0,254}")

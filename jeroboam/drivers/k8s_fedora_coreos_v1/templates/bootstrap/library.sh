@@ -30,12 +30,39 @@ retry() {
     done
 }
 
-# Tells Heat how this node fares. The arguments hold no quotes and no backslashes.
+# A value of the document with which Heat lets this node report. None of them holds a quote.
+signal_value() {
+    sed -E -n "s/.*\"$1\": *\"([^\"]*)\".*/\\1/p" "$ROOT/etc/jeroboam/signal.json"
+}
+
+post() {
+    curl "$@" --silent --show-error --fail --connect-timeout 20 --max-time 60 --output /dev/null \
+        --request POST --header 'Content-Type: application/json'
+}
+
+# Logs in as the user that Heat made for this node. A token that came along with the user data
+# would have expired when the node is rebuilt some day.
+signal_token() {
+    local identity address
+    identity="$(printf '"methods": ["password"], "password": {"user": {"id": "%s", "password": "%s"}}' \
+        "$(signal_value user_id)" "$(signal_value password)")"
+    address="$(signal_value auth_url)"
+    address="${address%/}"
+    printf '{"auth": {"identity": {%s}, "scope": {"project": {"id": "%s"}}}}' \
+        "$identity" "$(signal_value project_id)" |
+        post --data @- --dump-header - "${address%/v3}/v3/auth/tokens" |
+        tr -d '\r' | sed -E -n 's/^x-subject-token: *//Ip'
+}
+
+# Tells Heat how this node fares. The arguments hold no quotes and no backslashes. The id of the
+# boot tells a report after a rebuild from the one before it.
 signal() {
-    curl --config "$ROOT/etc/jeroboam/signal.conf" --silent --show-error --fail \
-        --connect-timeout 20 --max-time 60 --output /dev/null \
-        --request POST --header 'Content-Type: application/json' \
-        --data "{\"status\": \"$1\", \"reason\": \"$2\", \"id\": \"$NODE_NAME\", \"data\": \"\"}"
+    local token boot
+    token="$(signal_token)" || return 1
+    boot="$(cat /proc/sys/kernel/random/boot_id)"
+    printf 'header = "X-Auth-Token: %s"\n' "$token" |
+        post --config - "$(signal_value alarm_url)" --data \
+            "{\"status\": \"$1\", \"reason\": \"$2\", \"id\": \"$NODE_NAME\", \"data\": \"$boot\"}"
 }
 
 # Ends the set-up of this node for a reason that time will not heal.
