@@ -172,7 +172,8 @@ def check_zone(name: str) -> ZoneInfo:
 
 def next_time(calendars: Sequence[Calendar], zone: ZoneInfo, after: datetime) -> datetime | None:
     """Return the first of the calendars' times after ``after``, in UTC; ``None`` if none comes."""
-    found = (_next_of(calendar, zone, after) for calendar in calendars)
+    moment = after.astimezone(UTC)
+    found = (_next_of(calendar, zone, moment) for calendar in calendars)
     return min((at for at in found if at is not None), default=None)
 
 

@@ -1,7 +1,7 @@
 """Maintenance windows: when scheduled operations may start on a cluster. Pure."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -41,8 +41,10 @@ class MaintenanceWindow(Model):
 
     def is_open(self, at: datetime) -> bool:
         """Whether work may start at a moment."""
-        opened = self.next_opening(at - timedelta(minutes=self.duration_minutes))
-        return opened is not None and opened <= at
+        # In UTC: Python adds minutes to a local time by the wall clock, which may jump.
+        moment = at.astimezone(UTC)
+        opened = self.next_opening(moment - timedelta(minutes=self.duration_minutes))
+        return opened is not None and opened <= moment
 
     def next_opening(self, after: datetime) -> datetime | None:
         """Return when it opens next after a moment, in UTC; ``None`` if it never does again."""

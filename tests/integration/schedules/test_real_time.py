@@ -8,8 +8,9 @@ from temporalio.client import Client, ScheduleActionStartWorkflow
 
 from jeroboam.errors import ConflictError
 from jeroboam.models import OperationKind, OperationState, utc_now
+from jeroboam.models.calendar import next_times
 from jeroboam.models.schedule import Overlap, RunState, Schedule, Selector
-from tests.integration.schedules.scheduling import EVERY_SECOND, Scheduling
+from tests.integration.schedules.scheduling import EVERY_SECOND, Scheduling, a_schedule
 
 EVERY_TWO_SECONDS = "*/2 * * * * * *"
 
@@ -140,6 +141,29 @@ async def test_operators_understand_it(scheduling: Scheduling, temporal_client: 
     assert operation.state is OperationState.SUCCEEDED
     assert await child.memo_value("operation_id") == operation.uuid
     await scheduling.remove(schedule)
+
+
+@pytest.mark.parametrize(
+    "cron",
+    [
+        "*/15 2-4 * * mon-fri",
+        "0 3 13 * 5",
+        "5/20 8,20 1-7,29 */2 *",
+        "59 23 31 dec *",
+        "0 0 29 2 *",
+        "7 7 * * 7",
+        "@monthly",
+        "15 30 6 * * 6 2027-2030",
+    ],
+)
+async def test_times_are_understood_alike(scheduling: Scheduling, cron: str) -> None:
+    """Where no clock is changed, Temporal's times are those that the API has checked."""
+    for zone in ("UTC", "Asia/Kathmandu", "Asia/Tokyo"):
+        schedule = a_schedule(cron=cron, time_zone=zone, selector=Selector())
+        temporals = list(await scheduling.client.preview(schedule))
+        ours = next_times(schedule.calendars, schedule.zone, utc_now(), len(temporals))
+        assert temporals == ours
+        assert temporals
 
 
 async def test_preview_is_temporals(scheduling: Scheduling) -> None:
