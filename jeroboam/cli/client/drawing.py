@@ -52,9 +52,9 @@ class Drawing:
         """Return the table of steps."""
         table = Table.grid(padding=(0, 1), expand=True)
         table.add_column(width=1)
-        table.add_column(no_wrap=True, overflow="ellipsis", ratio=2)
+        table.add_column(no_wrap=True, overflow="ellipsis")
         table.add_column(justify="right", no_wrap=True, min_width=6)
-        table.add_column(no_wrap=True, overflow="ellipsis", ratio=3)
+        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         room = self._height - 4 if self._height else len(operation.steps)
         above, shown, below = around_work(operation.steps, max(3, room))
         _add_rest(table, above, "more before")

@@ -24,7 +24,7 @@ KINDS = [
 STATES = [
     *("pending", "running", "compensating", "succeeded", "failed", "cancelled", "rejected"),
 ]
-LIST_COLUMNS = ("uuid", "kind", "state", "cluster_name", "current_step", "created_at", "ended_at")
+LIST_COLUMNS = ("uuid", "kind", "state", "cluster_name", "created_at", "current_step")
 
 OperationArgument = Annotated[str, typer.Argument(metavar="OPERATION", help="Its uuid.")]
 Reason = Annotated[str | None, typer.Option(help="Why, for the record.")]

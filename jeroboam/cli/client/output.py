@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +15,15 @@ from jeroboam.cli.client.problems import UsageError
 from jeroboam.cli.client.text import cell
 
 Row = Mapping[str, Any]
+LONG = frozenset(
+    {
+        *("value", "reason", "current_step", "step", "detail", "change", "undone by"),
+        *("phases", "operations", "target", "times"),
+    }
+)
+"""Columns that may be broken; uuids, times and words stay whole, so that they can be copied."""
+
+LEAST_LONG = 20
 WIDE = 10_000
 """Columns of a pipe: whoever reads it wraps lines as he likes."""
 
@@ -89,9 +99,13 @@ class Screen:
             case _:
                 self._dump(picked)
 
-    def draw(self, renderable: RenderableType) -> None:
-        """Print something that rich can draw."""
-        self.console.print(renderable)
+    def draw(self, table: Table) -> None:
+        """Print a table; on a terminal that is too narrow its lines go on below, whole."""
+        least = Measurement.get(self.console, self.console.options.update(width=WIDE), table)
+        width = self.console.width
+        self.console.width = max(width, least.minimum)
+        self.console.print(table, soft_wrap=least.minimum > width)
+        self.console.width = width
 
     def say(self, sentence: str) -> None:
         """Tell people something; programs find it on standard error."""
@@ -131,8 +145,11 @@ def table_of(rows: Sequence[Row], columns: Sequence[str], *, ascii_only: bool = 
     """Return a table with a row for each item."""
     table = Table(box=box.ASCII2 if ascii_only else box.ROUNDED, header_style="bold")
     for name in columns:
-        whole = name.endswith(("uuid", "id", "state", "kind"))
-        table.add_column(name, overflow="fold", no_wrap=whole)
+        longest = max(
+            (len(line) for row in rows for line in cell(row[name]).split("\n")), default=0
+        )
+        least = min(longest, LEAST_LONG) if name in LONG else longest
+        table.add_column(name, overflow="fold", min_width=least)
     for row in rows:
         table.add_row(*(Text(cell(row[name]), style=_style(row[name])) for name in columns))
     return table

@@ -35,9 +35,9 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, str):
         return visible(value)
-    if isinstance(value, Mapping) and all(_is_flat(one) for one in value.values()):
+    if isinstance(value, Mapping) and all(map(_is_short, value.values())):
         return "\n".join(f"{visible(str(key))}={cell(one)}" for key, one in value.items())
-    if isinstance(value, list) and all(_is_flat(one) for one in value):
+    if isinstance(value, list) and all(map(_is_flat, value)):
         return ", ".join(cell(one) for one in value)
     if isinstance(value, list | Mapping):
         return visible(json.dumps(value, ensure_ascii=False))
@@ -123,3 +123,7 @@ def _date(text: str) -> datetime:
 
 def _is_flat(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
+
+
+def _is_short(value: Any) -> bool:
+    return _is_flat(value) or (isinstance(value, list) and all(map(_is_flat, value)))

@@ -90,6 +90,19 @@ def test_a_table_on_a_terminal_fits() -> None:
     assert all(len(line) <= 60 for line in lines)
 
 
+def test_a_terminal_that_is_too_narrow() -> None:
+    """What people copy stays whole: rather the lines are longer than the terminal is wide."""
+    rows = [{"uuid": "u" * 36, "reason": "because " * 20, "name": "n" * 30}]
+    stream = io.StringIO()
+    screen = Screen(Format.TABLE, (), Console(file=stream, width=50, force_terminal=True))
+    screen.rows(rows, ("uuid", "reason", "name"))
+    lines = Text.from_ansi(stream.getvalue()).plain.splitlines()
+    assert "u" * 36 in stream.getvalue()
+    assert "n" * 30 in stream.getvalue()
+    assert len({len(line) for line in lines}) == 1
+    assert len(lines) > 8
+
+
 def test_an_empty_list() -> None:
     """No rows are an empty array, and no line of values."""
     stream = io.StringIO()

@@ -100,6 +100,8 @@ def test_one_line(text: str) -> None:
         (["a", "b"], "a, b"),
         ({}, ""),
         ({"a": "1", "b": None}, "a=1\nb="),
+        ({"nodes": ["a", "b"], "size": 1}, "nodes=a, b\nsize=1"),
+        ({"a": {"b": 1}}, '{"a": {"b": 1}}'),
         ([{"rel": "self"}], '[{"rel": "self"}]'),
         ("\x1b[31m", "\N{REPLACEMENT CHARACTER}[31m"),
     ],
