@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from jeroboam.models.wire import workflow_id
 from quickstart.board import Board, State, Step
 from quickstart.errors import QuickstartError
 from quickstart.layout import Layout
@@ -31,13 +30,11 @@ class Outcome:
 
     Attributes:
         cluster: As the API shows it.
-        workflow: Id of the workflow that made it.
-        run_id: Which run that was, if it is known.
+        run_link: Where the Temporal UI shows how it was made, if that is known.
     """
 
     cluster: Any
-    workflow: str
-    run_id: str | None
+    run_link: str | None
 
     @property
     def complete(self) -> bool:
@@ -54,7 +51,6 @@ class Demo:
     """
 
     def __init__(self, layout: Layout, board: Board) -> None:
-        self._layout = layout
         self._board = board
         self._tenant = Tenant(layout)
         self._looked_on = False
@@ -83,13 +79,13 @@ class Demo:
             name = await self._create(step, newest, new=new)
         else:
             name = newest.name
-        async with OperationProgress(self._layout, self._board, self._tenant) as progress:
-            cluster = await self._look_on(name, progress)
-            operation = await progress.last(cluster)
+        cluster = await self._look_on(name, OperationProgress(self._board, self._tenant))
+        operation = await self._tenant.latest_operation(cluster.id)
+        link = await self._tenant.run_link(operation["uuid"]) if operation else None
         there = " already" if newest and newest.name == name else ""
         state = State.DONE if _is_usable(cluster) else State.FAILED
         self._board.update(step, state, f"{name} is {cluster.status}{there}")
-        return Outcome(cluster, workflow_id(cluster.uuid), operation.run_id if operation else None)
+        return Outcome(cluster, link)
 
     async def _newest(self) -> Any:
         """Return the cluster that the last quickstart created, or None."""

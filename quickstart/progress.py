@@ -1,83 +1,60 @@
 """Brings the steps of a running operation onto the list."""
 
-from types import TracebackType
-from typing import Any, Self
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
-from jeroboam.models import Operation, StepState
-from jeroboam.settings import Settings
-from jeroboam.store import Page, Scope, Store
 from quickstart.board import Board, State, Step
-from quickstart.layout import Layout
 from quickstart.tenant import Tenant
 
 STATES = {
-    StepState.PENDING: State.WAITING,
-    StepState.RUNNING: State.WORKING,
-    StepState.SUCCEEDED: State.DONE,
-    StepState.FAILED: State.FAILED,
-    StepState.WARNED: State.WARNED,
-    StepState.CANCELLED: State.WARNED,
+    "PENDING": State.WAITING,
+    "RUNNING": State.WORKING,
+    "SUCCEEDED": State.DONE,
+    "FAILED": State.FAILED,
+    "WARNED": State.WARNED,
+    "CANCELLED": State.WARNED,
 }
 
 
 class OperationProgress:
-    """What Jeroboam's read model knows of operations, and Heat of their stacks.
+    """What Jeroboam's API knows of operations, and Heat of their stacks.
 
     Args:
-        layout: Where the read model is.
         board: Where the steps go.
-        tenant: Asks Heat.
+        tenant: Asks both.
     """
 
-    def __init__(self, layout: Layout, board: Board, tenant: Tenant) -> None:
-        self._url = Settings(state_directory=layout.home).resolved_database_url
+    def __init__(self, board: Board, tenant: Tenant) -> None:
         self._board = board
         self._tenant = tenant
         self._lines: dict[str, Step] = {}
         self._waiting: str | None = None
 
-    async def __aenter__(self) -> Self:
-        """Open the read model."""
-        self._store = await Store.open(self._url)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        await self._store.close()
-
-    async def last(self, cluster: Any) -> Operation | None:
-        """Return the latest operation on a cluster."""
-        page = Page(limit=1, sort_dir="desc")
-        found = await self._store.operations.list(Scope(None), page, cluster.uuid)
-        return found[0] if found else None
-
     async def show(self, cluster: Any) -> None:
-        """Bring the latest operation's steps up to date."""
-        operation = await self.last(cluster)
+        """Bring the latest operation's steps up to date.
+
+        Raises:
+            QuickstartError: The API does not say.
+        """
+        operation = await self._tenant.latest_operation(cluster.id)
         if operation is None:
             return
         remarks = await self._remarks(operation, cluster)
-        for record in operation.steps:
-            line = self._lines.get(record.name)
+        for record in operation["steps"]:
+            line = self._lines.get(record["name"])
             if line is None:
-                line = self._lines[record.name] = self._board.add(record.name, level=1)
-            if record.started_at:
-                line.started = record.started_at.timestamp()
-            remark = record.error or remarks.get(record.name)
-            self._board.update(line, STATES[record.state], remark)
-            if record.ended_at:
-                line.ended = record.ended_at.timestamp()
+                line = self._lines[record["name"]] = self._board.add(record["name"], level=1)
+            line.started = _time(record["started_at"]) or line.started
+            remark = record["error"] or remarks.get(record["name"])
+            self._board.update(line, STATES[record["state"]], remark)
+            line.ended = _time(record["ended_at"]) or line.ended
 
-    async def _remarks(self, operation: Operation, cluster: Any) -> dict[str, str]:
+    async def _remarks(self, operation: Mapping[str, Any], cluster: Any) -> dict[str, str]:
         """Return what there is to say about the steps; what is no longer true is left out."""
-        current = operation.current_step
-        notes = await self._store.operations.notes(operation.uuid)
-        remarks = {note.step: note.message for note in notes if note.step == current}
+        current = operation["current_step"]
+        news = {step["name"]: step["message"] for step in operation["steps"] if step["message"]}
+        remarks = {name: message for name, message in news.items() if name == current}
         # Only the step that waits for Heat has a remark of its own while all goes well.
         if remarks:
             self._waiting = current
@@ -86,3 +63,7 @@ class OperationProgress:
             if known:
                 remarks[self._waiting] = f"Heat: {complete} of {known} resources"
         return remarks
+
+
+def _time(text: str | None) -> float | None:
+    return datetime.fromisoformat(text).timestamp() if text else None

@@ -1,7 +1,5 @@
 """What the quickstart says at the end: what there is, and how to look at it."""
 
-from urllib.parse import quote
-
 from rich.text import Text
 
 from quickstart.demo import Outcome
@@ -21,7 +19,10 @@ def of(outcome: Outcome, layout: Layout, elapsed: float) -> Text:
     if not good:
         text.append(f"{cluster.status_reason}\n")
     for title, link in (
-        ("Its creation, step by step, in the Temporal UI", run_link(outcome, layout)),
+        (
+            "Its creation, step by step, in the Temporal UI",
+            outcome.run_link or layout.temporal_ui_url,
+        ),
         ("Jeroboam's API", f"{layout.api_url}/v1"),
     ):
         text.append(f"\n{title}:\n  ")
@@ -32,13 +33,6 @@ def of(outcome: Outcome, layout: Layout, elapsed: float) -> Text:
     logs = layout.home.relative_to(CHECKOUT) / "log"
     text.append(f"Logs: {logs}/ and {layout.cloud_home.name}/logs/")
     return text
-
-
-def run_link(outcome: Outcome, layout: Layout) -> str:
-    """Return the page of the Temporal UI which shows how the cluster was made."""
-    workflow = quote(outcome.workflow, safe="")
-    run = f"/{outcome.run_id}" if outcome.run_id else ""
-    return f"{layout.temporal_ui_url}/namespaces/default/workflows/{workflow}{run}"
 
 
 def _exports(layout: Layout) -> tuple[str, ...]:
@@ -53,4 +47,5 @@ def _examples(outcome: Outcome) -> tuple[str, ...]:
         "openstack coe cluster list",
         f"openstack coe cluster show {outcome.cluster.name}",
         "openstack stack list",
+        f"jeroboam operation list --cluster {outcome.cluster.name}",
     )

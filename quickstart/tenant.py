@@ -14,6 +14,9 @@ from quickstart.layout import CHECKOUT, Layout
 from quickstart.programs import environment
 
 CLOUD = "demo"
+OPERATOR = "demo-admin"
+"""Somebody who may know where an operation runs in Temporal."""
+
 COMMAND_SECONDS = 120.0
 REQUEST_SECONDS = 30.0
 NESTED_DEPTH = 5
@@ -28,7 +31,7 @@ class Tenant:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._connection: Any = None
+        self._connections: dict[str, Any] = {}
 
     async def openstack(self, *arguments: str) -> str:
         """Run ``openstack``, as anyone would, and return what it prints.
@@ -76,6 +79,33 @@ class Tenant:
         """
         return await self._ask(lambda proxy: proxy.get_cluster(ident))
 
+    async def latest_operation(self, cluster_id: str) -> dict[str, Any] | None:
+        """Return the record of the latest operation on a cluster, with its steps.
+
+        Raises:
+            QuickstartError: The API does not say.
+        """
+
+        def ask(proxy: Any) -> dict[str, Any] | None:
+            page = _body(proxy.get(f"/clusters/{cluster_id}/operations", params={"limit": 1}))
+            latest = next(iter(page["operations"]), None)
+            return _body(proxy.get(f"/operations/{latest['uuid']}")) if latest else None
+
+        found: dict[str, Any] | None = await self._ask(ask)
+        return found
+
+    async def run_link(self, operation_id: str) -> str | None:
+        """Return the page of the Temporal UI which shows an operation's run.
+
+        Raises:
+            QuickstartError: The API does not say.
+        """
+        record = await self._ask(
+            lambda proxy: _body(proxy.get(f"/operations/{operation_id}")), OPERATOR
+        )
+        links = {link["rel"]: str(link["href"]) for link in record["links"]}
+        return links.get("temporal")
+
     async def resources(self, stack_id: str) -> tuple[int, int]:
         """Return how many resources of a cluster's stack are complete, and how many it has."""
         try:
@@ -92,31 +122,36 @@ class Tenant:
         answer = self._connected().orchestration.get(
             f"/stacks/{stack_id}/resources", params={"nested_depth": NESTED_DEPTH}
         )
-        openstack.exceptions.raise_from_response(answer)
-        resources: list[dict[str, Any]] = answer.json()["resources"]
+        resources: list[dict[str, Any]] = _body(answer)["resources"]
         return resources
 
     async def _list(self, what: str) -> list[Any]:
         found: list[Any] = await self._ask(lambda proxy: list(getattr(proxy, what)()))
         return found
 
-    async def _ask(self, question: Callable[[Any], Any]) -> Any:
+    async def _ask(self, question: Callable[[Any], Any], cloud: str = CLOUD) -> Any:
         def ask() -> Any:
-            return question(self._connected().container_infrastructure_management)
+            return question(self._connected(cloud).container_infrastructure_management)
 
         try:
             return await asyncio.to_thread(ask)
         except (openstack.exceptions.SDKException, OSError) as error:
             raise QuickstartError(f"Jeroboam's API did not answer as it should: {error}") from error
 
-    def _connected(self) -> Any:
-        if self._connection is None:
+    def _connected(self, name: str = CLOUD) -> Any:
+        if name not in self._connections:
             config = OpenStackConfig(
                 config_files=[str(self._layout.clouds_yaml)], load_envvars=False
             )
-            cloud = config.get_one(CLOUD, api_timeout=REQUEST_SECONDS)
-            self._connection = openstack.connection.Connection(config=cloud)
-        return self._connection
+            cloud = config.get_one(name, api_timeout=REQUEST_SECONDS)
+            self._connections[name] = openstack.connection.Connection(config=cloud)
+        return self._connections[name]
+
+
+def _body(answer: Any) -> dict[str, Any]:
+    openstack.exceptions.raise_from_response(answer)
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 def _shown(arguments: tuple[str, ...]) -> str:

@@ -49,7 +49,8 @@ def test_a_newcomer_sees_a_cluster(running: Running, layout: Layout) -> None:
     assert "openstack coe cluster create demo-1" in running.output
     link = next(line.strip() for line in running.lines if "/workflows/cluster%2F" in line)
     assert link.startswith(f"http://127.0.0.1:{layout.temporal_ui_port}/")
-    assert len(link.split("/")[-1]) == 36
+    *_, run, page_name = link.split("/")
+    assert (len(run), page_name) == (36, "history")
     with urllib.request.urlopen(link, timeout=10) as page:
         assert page.status == 200
 
