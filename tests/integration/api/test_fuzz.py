@@ -18,7 +18,7 @@ SCALARS = st.one_of(
     st.booleans(),
     st.integers(),
     st.integers(0, 5),
-    st.floats(allow_nan=False),
+    st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=20),
     WORDS,
 )

@@ -94,13 +94,14 @@ async def test_a_cluster_s_whole_life(live: Service) -> None:
     assert cluster["cluster_template_id"] == newer["uuid"]
     assert cluster["status"] == "UPDATE_COMPLETE"
 
-    for action, body in (
+    actions: list[tuple[str, dict[str, Any]]] = [
         ("rebuild", {"batch_size": None}),
         ("reboot", {"type": "soft", "node_groups": ["extra"]}),
         ("reboot", {"type": "hard", "nodes": [names[0]]}),
         ("check_health", {}),
-    ):
-        record = await ended(live, await live.act(uuid, action, json=body))
+    ]
+    for action, wish in actions:
+        record = await ended(live, await live.act(uuid, action, json=wish))
         assert record["state"] == "SUCCEEDED", record
     assert (await show(live, uuid))["health_status"] == "HEALTHY"
 

@@ -44,7 +44,8 @@ def test_merging_skips_nothing(parent: dict[str, str], own: dict[str, str]) -> N
 @given(parent=Labels)
 def test_no_labels_means_the_template_s(parent: dict[str, str]) -> None:
     """Who names no labels gets those of the template, merging or not."""
-    for own in (None, {}):
+    nothing: tuple[dict[str, str] | None, ...] = (None, {})
+    for own in nothing:
         for merge in (True, False):
             assert labels.inherit(parent, own, merge=merge) == parent
 

@@ -144,7 +144,7 @@ def test_what_is_no_operation_is_refused(operation: dict[str, Any]) -> None:
         PatchOperation.model_validate(operation)
 
 
-Operations = st.builds(
+Operations: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     op=st.sampled_from(["add", "replace", "remove"]),
     path=st.sampled_from(["/name", "/coe", "/keypair_id", "/labels", "/labels/a", "/uuid", "/z"]),
