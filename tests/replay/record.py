@@ -10,15 +10,20 @@ import json
 import sys
 import tempfile
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from jeroboam import __version__, temporal
 from jeroboam.models import ClusterSpec, NodeGroup, OperationKind, Status, new_uuid
+from jeroboam.models.schedule import Selector
+from jeroboam.models.scheduled_wire import SYNC_SCHEDULES_WORKFLOW
+from jeroboam.workflows.schedule_client import ScheduleClient
 from tests.conftest import TemporalServer, free_port
 from tests.integration.engine import Engine, running_engine
+from tests.integration.schedules.scheduling import Scheduling, window_in
 
 QUICK = {
     f"fake_{call}_seconds": "0.1"
@@ -39,6 +44,7 @@ async def record() -> None:
                 await _succeed(engine)
                 await _fail(engine)
                 await _interrupt(engine)
+                await _schedule(engine)
         finally:
             server.kill()
 
@@ -114,8 +120,40 @@ def _group(spec: ClusterSpec) -> NodeGroup:
     )
 
 
+async def _schedule(engine: Engine) -> None:
+    """Record runs of schedules: some clusters at a time, one busy, one outside its window."""
+    scheduling = Scheduling(engine, ScheduleClient(engine.client, engine.store, engine.settings))
+    labels = {**QUICK, "fake_reboot_seconds": "2"}
+    first, second, third, _ = [await engine.ready(labels=labels) for _ in range(4)]
+    window = window_in(timedelta(hours=2))
+    await engine.store.maintenance.put(second.cluster.uuid, window)
+    await engine.ask(first, OperationKind.SOFT_REBOOT)
+    schedule = await scheduling.add(
+        kind=OperationKind.HARD_REBOOT,
+        selector=Selector(labels={"fake_reboot_seconds": "2"}),
+        max_parallel=2,
+    )
+    await keep(await scheduling.start(schedule), "scheduled")
+    handle = await scheduling.start(schedule, events_per_run=20)
+    begun = engine.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+    await keep(begun, "scheduled-continued")
+    single = await scheduling.add(cluster_id=third.cluster.uuid)
+    handle = await scheduling.start(single)
+    await scheduling.until(single, bool)
+    await handle.cancel()
+    await keep(handle, "scheduled-cancelled")
+    synced = await engine.client.start_workflow(
+        SYNC_SCHEDULES_WORKFLOW, id="sync", task_queue=engine.settings.task_queue
+    )
+    await keep(synced, "sync-schedules")
+
+
 async def _keep(engine: Engine, spec: ClusterSpec, what: str) -> None:
-    handle = engine.run(spec)
+    await keep(engine.run(spec), what)
+
+
+async def keep(handle: WorkflowHandle[Any, Any], what: str) -> None:
+    """Wait for a run's end and keep its history."""
     with suppress(WorkflowFailureError):
         await handle.result()
     history = json.loads((await handle.fetch_history()).to_json())

@@ -8,6 +8,10 @@ from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
+from jeroboam.models.scheduled_wire import (
+    SCHEDULED_OPERATION_WORKFLOW,
+    SYNC_SCHEDULES_WORKFLOW,
+)
 from jeroboam.models.wire import WORKFLOW_OF_KIND
 from jeroboam.worker import WORKFLOWS
 
@@ -26,10 +30,11 @@ async def test_recorded_history_replays(path: Path) -> None:
     await replayer.replay_workflow(history)
 
 
-def test_every_operation_is_recorded() -> None:
-    """There is a history of each type of workflow that works on clusters."""
+def test_every_workflow_is_recorded() -> None:
+    """There is a history of each type of workflow that works on clusters or schedules."""
     recorded = {
         read(path).events[0].workflow_execution_started_event_attributes.workflow_type.name
         for path in HISTORIES
     }
-    assert set(WORKFLOW_OF_KIND.values()) <= recorded
+    scheduled = {SCHEDULED_OPERATION_WORKFLOW, SYNC_SCHEDULES_WORKFLOW}
+    assert {*WORKFLOW_OF_KIND.values(), *scheduled} <= recorded
