@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jeroboam.drivers.base import DriverContext
-from jeroboam.errors import NotAuthorizedError
+from jeroboam.errors import HookRejectedError
 from jeroboam.hooks.base import Hook, HookEvent
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import ClusterSpec, HookPhase, OperationKind
@@ -190,5 +190,5 @@ def test_example_veto_refuses(spec: ClusterSpec) -> None:
     hook = example_hook("FreezeHook")
     hook.run(event(spec, OperationKind.DELETE, HookPhase.BEFORE))
     frozen = make_spec(labels={"frozen": "true"})
-    with pytest.raises(NotAuthorizedError, match="thaw"):
+    with pytest.raises(HookRejectedError, match="thaw"):
         hook.run(event(frozen, OperationKind.DELETE, HookPhase.BEFORE))
