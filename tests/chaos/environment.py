@@ -3,7 +3,6 @@
 import asyncio
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import psutil
 from temporalio.client import Client
 
 from jeroboam import temporal
@@ -62,10 +62,15 @@ class Database:
                 return
 
     def kill(self) -> None:
-        """Kill the postmaster; its children end by themselves."""
+        """Kill all of its processes; those left behind would keep a new one from starting."""
         pid = int((self.server.directory / "data" / "postmaster.pid").read_text().split()[0])
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+        with suppress(psutil.NoSuchProcess):
+            postmaster = psutil.Process(pid)
+            family = [postmaster, *postmaster.children(recursive=True)]
+            for process in family:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+            psutil.wait_procs(family, timeout=5)
 
 
 @dataclass

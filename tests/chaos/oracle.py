@@ -69,7 +69,8 @@ def is_settled(spec: ClusterSpec, operation: Operation) -> bool:
     words = TRAITS[operation.kind].cluster
     if words is None or operation.state is OperationState.SUCCEEDED:
         return not spec.cluster.status.failed
-    return spec.cluster.status is words.rolled_back and operation.kind is not K.CREATE
+    one_way = operation.kind is K.CREATE or operation.kind.deletes
+    return spec.cluster.status is words.rolled_back and not one_way
 
 
 def consistency(spec: ClusterSpec, known: FakeCluster) -> Iterator[str]:

@@ -5,12 +5,14 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
-from temporalio.client import Client
 
+from jeroboam.models import OperationKind, utc_now
 from jeroboam.models.wire import workflow_id
+from jeroboam.store import Page, Scope
 from tests.chaos.environment import Environment, running
 from tests.chaos.faults import COMPONENTS
 from tests.chaos.life import Life
@@ -20,6 +22,7 @@ from tests.chaos.tenant import Tenant
 
 VERSIONS = 12
 REQUEST_SECONDS = 20.0
+CLOSING_TRIES = 20
 
 PACE = {
     "fake_create_seconds": "0.6",
@@ -111,5 +114,37 @@ async def _templates(tenant: Tenant) -> list[str]:
 
 
 async def _inspect(environment: Environment, tenant: Tenant, report: Report) -> None:
-    """Look for what no cluster's own rounds would see."""
-    _ = environment, tenant, report, Client, workflow_id
+    """Look for what no cluster's own rounds would see: whatever is there must be accounted for.
+
+    Clusters with a problem were left as they were.
+    """
+    spared = {f"chaos-{one.cluster}" for one in report.rounds if one.problems}
+    page = Page(limit=10_000)
+    clusters = await tenant.read(lambda: environment.store.clusters.list(Scope(None), page))
+    left = {one.uuid for one in clusters if one.name in spared}
+    problems = [f"lost: {one.name} was never deleted" for one in clusters if one.uuid not in left]
+    files = {path.stem for path in (environment.directory / "fake").glob("*.json")}
+    problems += [f"orphaned: {uuid} is only on the backend" for uuid in files - left]
+    later = utc_now() + timedelta(hours=1)
+    for operation in await tenant.read(lambda: environment.store.operations.unfinished(later)):
+        if operation.cluster_id not in left:
+            problems.append(f"stuck: {operation.kind} {operation.uuid} is {operation.state}")
+    problems += [f"stuck: run {run} is open" for run in await _open_runs(environment, left)]
+    if problems:
+        report.found(-1, OperationKind.DELETE, "after all rounds", problems)
+
+
+async def _open_runs(environment: Environment, left: set[str]) -> list[str]:
+    """Return the runs of clusters that are gone; a moment is given to those that are closing."""
+    client = await environment.temporal.client()
+    for _ in range(CLOSING_TRIES):
+        found = [
+            run.id
+            async for run in client.list_workflows("ExecutionStatus = 'Running'")
+            if run.id.startswith(workflow_id(""))
+            and run.id.removeprefix(workflow_id("")) not in left
+        ]
+        if not found:
+            return []
+        await asyncio.sleep(1)
+    return found
