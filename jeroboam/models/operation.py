@@ -144,6 +144,8 @@ class Transition(Model):
         health: Health to store; ``None`` leaves it.
         labels: Labels that a hook adds to the cluster's.
         commit: Make the operation's target the cluster's record: sizes, template, node groups.
+        put_back: Give cluster and groups the statuses that they had before the operation: it was
+            refused before it had touched anything.
         remove_node_group: uuid of a node group whose row is deleted.
         remove_cluster: Delete the cluster's row, its node groups and secrets. The operation stays.
     """
@@ -168,6 +170,7 @@ class Transition(Model):
     health: Health | None = None
     labels: Mapping[str, str] = Field(default_factory=dict)
     commit: bool = False
+    put_back: bool = False
     remove_node_group: str | None = None
     remove_cluster: bool = False
 

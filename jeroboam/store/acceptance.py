@@ -61,16 +61,38 @@ async def reject(connection: AsyncConnection, uuid: str, reason: str, at: dateti
         .values(state=OperationState.REJECTED, reason=reason, ended_at=at)
     )
     holder = select(ClusterRow.operation_id).where(ClusterRow.uuid == operation.cluster_id)
-    if not operation.previous_statuses or await connection.scalar(holder) != uuid:
+    if await connection.scalar(holder) != uuid:
         return
-    for table in (ClusterRow, NodeGroupRow):
-        for ident, status in operation.previous_statuses.items():
-            await connection.execute(
-                update(table).where(table.uuid == ident).values(status=status or None)
-            )
+    await put_back(connection, operation)
     if operation.kind is OperationKind.CREATE_NODE_GROUP and operation.parameters.group:
         group = NodeGroupRow.uuid == operation.parameters.group.uuid
         await connection.execute(delete(NodeGroupRow).where(group))
+
+
+async def put_back(
+    connection: AsyncConnection, operation: Operation, reason: str | None = None
+) -> None:
+    """Give cluster and node groups the statuses that they had before the operation.
+
+    Args:
+        reason: The cluster's new ``status_reason``.
+    """
+    for ident, status in operation.previous_statuses.items():
+        for table in (ClusterRow, NodeGroupRow):
+            statement = update(table).where(table.uuid == ident)
+            await connection.execute(statement.values(status=status or None))
+    cluster = update(ClusterRow).where(ClusterRow.uuid == operation.cluster_id)
+    await connection.execute(cluster.values(status_reason=reason))
+
+
+async def remember(connection: AsyncConnection, operation_id: str, cluster_id: str) -> None:
+    """Note the statuses that an operation finds which takes the cluster from another one."""
+    before = await _statuses(connection, cluster_id)
+    await connection.execute(
+        update(OperationRow)
+        .where(OperationRow.uuid == operation_id)
+        .values(previous_statuses=before)
+    )
 
 
 async def reopen(connection: AsyncConnection, uuid: str, at: datetime) -> Operation:
@@ -142,17 +164,14 @@ async def _announce(connection: AsyncConnection, operation: Operation) -> None:
     """Show at once that the cluster is at work: a client that polls must not see the old end."""
     words = TRAITS[operation.kind].cluster
     if words is None:
-        values: dict[str, Any] = {}
-    else:
-        values = {"status": words.in_progress, "status_reason": None}
+        # It changes nothing, so what was done before can still be retried.
+        return
     await connection.execute(
         update(ClusterRow)
         .where(ClusterRow.uuid == operation.cluster_id)
-        .values(**values, operation_id=operation.uuid)
+        .values(status=words.in_progress, status_reason=None, operation_id=operation.uuid)
     )
     group_words = TRAITS[operation.kind].group or words
-    if group_words is None:
-        return
     spec = await targets.spec(connection, operation.cluster_id)
     touched = touched_groups(operation.kind, spec, operation.parameters)
     uuids = (
@@ -202,6 +221,12 @@ async def _locked_operation(connection: AsyncConnection, uuid: str) -> Operation
 
 
 async def _statuses(connection: AsyncConnection, cluster_id: str) -> dict[str, str]:
+    """Return the statuses by uuid; what another operation leaves half done counts as failed."""
     spec = await targets.spec(connection, cluster_id)
-    of_groups = {group.uuid: str(group.status or "") for group in spec.node_groups}
-    return {cluster_id: str(spec.cluster.status), **of_groups}
+    statuses = {cluster_id: spec.cluster.status} | {
+        group.uuid: group.status for group in spec.node_groups
+    }
+    return {
+        uuid: str(status or "").replace("_IN_PROGRESS", "_FAILED")
+        for uuid, status in statuses.items()
+    }

@@ -17,6 +17,7 @@ from jeroboam.errors import NotFoundError
 from jeroboam.models import (
     ClusterOutputs,
     Operation,
+    OperationKind,
     OperationState,
     Recorded,
     Status,
@@ -24,7 +25,8 @@ from jeroboam.models import (
     StepState,
     Transition,
 )
-from jeroboam.store import targets
+from jeroboam.models.lifecycle import TRAITS
+from jeroboam.store import acceptance, targets
 from jeroboam.store.columns import clip
 from jeroboam.store.query import model_of
 from jeroboam.store.tables import ClusterRow, ClusterSecretRow, NodeGroupRow, OperationRow
@@ -65,8 +67,11 @@ async def _write_rows(
     if transition.remove_cluster:
         await _remove_cluster(connection, row["cluster_id"])
         return
+    operation = model_of(Operation, OperationRow, row)
     if transition.commit:
-        await targets.commit(connection, model_of(Operation, OperationRow, row), transition.at)
+        await targets.commit(connection, operation, transition.at)
+    if transition.put_back:
+        await acceptance.put_back(connection, operation, transition.reason)
     await _write_cluster(connection, row["cluster_id"], transition)
     if transition.remove_node_group:
         await connection.execute(
@@ -138,6 +143,7 @@ def _says_nothing_of_the_cluster(row: Mapping[Any, Any], transition: Transition)
             transition.health,
             transition.labels,
             transition.commit,
+            transition.put_back,
             transition.remove_node_group,
             transition.remove_cluster,
         )
@@ -157,10 +163,12 @@ async def _may_write_cluster(connection: AsyncConnection, row: Mapping[Any, Any]
     found = (await connection.execute(statement)).one_or_none()
     if found is None:
         return False
-    if found.operation_id == row["uuid"]:
+    changes_nothing = TRAITS[OperationKind(row["kind"])].cluster is None
+    if found.operation_id == row["uuid"] or changes_nothing:
         return True
     if row["seq"] > 0 or await _is_late(connection, row, found.operation_id):
         return False
+    await acceptance.remember(connection, row["uuid"], row["cluster_id"])
     await connection.execute(
         update(ClusterRow)
         .where(ClusterRow.uuid == row["cluster_id"])

@@ -1,10 +1,10 @@
 """One operation's way through its plan: steps in order, roll-back, record."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
@@ -37,6 +37,9 @@ from jeroboam.workflows.failure import Failure, describe
 from jeroboam.workflows.progress import Record
 
 T = TypeVar("T")
+
+Cleaned = tuple[Failure, Ending | None]
+"""What to say of an operation that did not succeed, and what it means for the cluster."""
 
 _CANCEL_CALL = workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED
 """A call in flight ends before the run goes on: a delete must not overtake a create."""
@@ -95,6 +98,7 @@ class Body:
         self._plan: Plan | None = None
         self._deadline: datetime | None = None
         self._done: list[PlanStep] = []
+        self._cleaning: asyncio.Task[Cleaned] | None = None
 
     async def execute(self) -> OperationResult:
         """Run the operation to its end and record it.
@@ -217,15 +221,22 @@ class Body:
         )
 
     async def _answer(self, step: PlanStep, budget: timedelta) -> StepResult:
-        """Wait for a hook that said "later"."""
-        self.awaited = step.name
+        """Wait for a hook that said "later".
+
+        An approval may take hours: the wait is bounded by the hook's own time-out, and does not
+        count against the time that the operation has for its work.
+        """
+        began, self.awaited = workflow.now(), step.name
+        patience = timedelta(seconds=step.timeout_seconds) if step.timeout_seconds else budget
         try:
-            await workflow.wait_condition(lambda: step.name in self.answers, timeout=budget)
+            await workflow.wait_condition(lambda: step.name in self.answers, timeout=patience)
         except TimeoutError:
             reason = f"'{step.name}' did not answer in time."
             raise _StepFailed(Failure(reason)) from None
         finally:
             self.awaited = None
+            if self._deadline:
+                self._deadline += workflow.now() - began
         answer = self.answers.pop(step.name)
         if not answer.ok:
             raise _StepFailed(Failure(answer.message or f"'{step.name}' refused."))
@@ -246,47 +257,82 @@ class Body:
     async def _stopped(self) -> OperationResult:
         interruption = self.interruption or Interruption("Cancelled.")
         self._record.ended(StepState.CANCELLED, workflow.now())
-        failure, ending = Failure(interruption.reason), None
-        if not interruption.superseded:
-            rolls_back = self._traits.on_cancel is OnCancel.ROLL_BACK
-            failure, ending = await self._unwind(failure, rolls_back=rolls_back)
-        now, state = workflow.now(), OperationState.CANCELLED
-        await self._write(self._record.over(now, state, failure, ending))
-        return self._result(state, failure.reason)
+        failure = Failure(interruption.reason)
+        if interruption.superseded:
+            return await self._over(OperationState.CANCELLED, failure, None)
+        rolls_back = self._traits.on_cancel is OnCancel.ROLL_BACK
+        cleaned = await self._pre_emptible(failure, self._unwind(failure, rolls_back=rolls_back))
+        return await self._over(OperationState.CANCELLED, *cleaned)
 
     async def _failed(self, failure: Failure) -> OperationResult:
         self._record.ended(StepState.FAILED, workflow.now(), error=failure.reason)
+        cleaned = await self._pre_emptible(failure, self._clean_up(failure))
+        return await self._over(OperationState.FAILED, *cleaned)
+
+    async def _clean_up(self, failure: Failure) -> Cleaned:
         rolls_back = self._plan is not None and self._plan.rollback
         failure, ending = await self._unwind(failure, rolls_back=rolls_back)
         await self._run_failure_hooks(failure)
-        now, state = workflow.now(), OperationState.FAILED
-        await self._write(self._record.over(now, state, failure, ending))
+        return failure, ending
+
+    async def _pre_emptible(self, failure: Failure, work: Coroutine[Any, Any, Cleaned]) -> Cleaned:
+        """Finish work whatever cancels the run; a delete that takes over needs no roll-back."""
+        self._cleaning = asyncio.create_task(work)
+        try:
+            return await self._cleaning
+        except (asyncio.CancelledError, ActivityError) as error:
+            if isinstance(error, ActivityError) and not is_cancelled_exception(error):
+                raise
+            successor = self.interruption.reason if self.interruption else ""
+            self._record.ended(StepState.CANCELLED, workflow.now())
+            return replace(failure, reason=f"{failure.reason} {successor}"), None
+        finally:
+            self._cleaning = None
+
+    def pre_empt(self) -> None:
+        """Break off the roll-back for an operation that takes over."""
+        if self._cleaning:
+            self._cleaning.cancel()
+
+    async def _over(
+        self, state: OperationState, failure: Failure, ending: Ending | None
+    ) -> OperationResult:
+        transition = self._record.over(
+            workflow.now(),
+            state,
+            failure,
+            ending,
+            untouched=ending is not None and self._untouched,
+        )
+        await self._write(transition)
         return self._result(state, failure.reason)
 
-    async def _unwind(self, failure: Failure, *, rolls_back: bool) -> tuple[Failure, Ending]:
+    async def _unwind(self, failure: Failure, *, rolls_back: bool) -> Cleaned:
         """Roll back if that is asked; return what to say and what it means for the cluster."""
         steps = [undo for step in reversed(self._done) for undo in step.undo]
         if not rolls_back or not steps:
             done = self._record.nodes_done(self._plan) if self._plan else ""
-            return replace(failure, reason=f"{failure.reason}{done}"), self._untouched(rolls_back)
+            return replace(failure, reason=f"{failure.reason}{done}"), Ending.FAILED
         await self._write(self._record.compensating(workflow.now(), failure))
         try:
             for step in steps:
                 await self._write(self._record.started(step.name, workflow.now(), undoes=True))
                 await self._try(step, limits.COMPENSATION_TOTAL)
         except (ActivityError, _StepFailed) as error:
+            if is_cancelled_exception(error):
+                raise
             problem = self._problem(error)
             self._record.ended(StepState.FAILED, workflow.now(), error=problem)
             reason = f"{failure.reason} The roll-back failed as well: {problem}"
             return replace(failure, reason=reason), Ending.ROLL_BACK_FAILED
         return replace(failure, reason=f"{failure.reason} {self._rolled_back}"), Ending.ROLLED_BACK
 
-    def _untouched(self, rolls_back: bool) -> Ending:  # noqa: FBT001 - one word of the request
-        """Return the ending of an operation that has nothing to undo.
-
-        Where a roll-back was asked and the backend was not touched yet, the previous state holds.
-        """
-        return Ending.ROLLED_BACK if rolls_back else Ending.FAILED
+    @property
+    def _untouched(self) -> bool:
+        """Whether the backend was not asked for anything, as when a hook refuses."""
+        if self._request.kind is OperationKind.CREATE or self._traits.cluster is None:
+            return False
+        return not any(step.action is Action.SUBMIT for step in self._done)
 
     @property
     def _rolled_back(self) -> str:

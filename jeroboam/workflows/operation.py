@@ -52,6 +52,7 @@ class OperationWorkflow:
             self._body.interruption = Interruption(
                 f"Superseded by {successor.kind.words} {successor.operation_id}.", superseded=True
             )
+            self._body.pre_empt()
         self._interrupt()
 
     @supersede.validator

@@ -139,16 +139,20 @@ class Record:
         state: OperationState,
         failure: Failure,
         ending: Ending | None,
+        *,
+        untouched: bool = False,
     ) -> Transition:
         """Note the bad end, or the cancellation.
 
         Args:
             ending: What it means for the cluster's status; ``None`` leaves it to a successor.
+            untouched: Whether nothing was done, so that the previous status holds.
         """
         self._state, self._reason = state, failure.reason
-        self._undone = ending is Ending.ROLLED_BACK
-        transition = self._transition(now, ending)
-        return transition.model_copy(update={"faults": failure.faults})
+        self._undone = untouched or ending is Ending.ROLLED_BACK
+        transition = self._transition(now, None if untouched else ending)
+        update = {"faults": {} if untouched else failure.faults, "put_back": untouched}
+        return transition.model_copy(update=update)
 
     def nodes_done(self, plan: Plan) -> str:
         """Return which nodes are done and which are not, of an operation that stopped."""

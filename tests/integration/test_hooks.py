@@ -317,6 +317,26 @@ async def test_later_and_no(stage: Stage) -> None:
     assert "Hook 'approve' refuses: Not this week." in (ended.reason or "")
 
 
+async def test_approval_may_take_longer_than_the_work(stage: Stage) -> None:
+    """The wait for a late answer has the hook's time, whatever the operation has for its work."""
+    await stage.declare(timeout_seconds=7200)
+    operation, url = await later(stage, create_timeout=1)
+    spec = await stage.engine.store.clusters.spec(operation.cluster_id)
+
+    async def timers() -> list[int]:
+        events = (await stage.engine.run(spec).fetch_history()).events
+        started = [one.timer_started_event_attributes for one in events]
+        return [one.start_to_fire_timeout.seconds for one in started if one.timer_id]
+
+    for _ in range(100):
+        if 7200 in await timers():
+            break
+        await asyncio.sleep(0.1)
+    assert 7200 in await timers()
+    assert (await stage.api.post(url, json={"allow": True})).status_code == 204
+    assert (await stage.engine.ended(operation)).state is OperationState.SUCCEEDED
+
+
 async def test_later_and_never(stage: Stage) -> None:
     """A late answer that does not come in time fails the step."""
     await stage.declare(timeout_seconds=2)
@@ -448,7 +468,7 @@ async def test_veto_of_a_delete(stage: Stage) -> None:
     ended = await stage.engine.ended(operation)
     assert ended.state is OperationState.FAILED
     cluster = await stage.engine.cluster(spec)
-    assert cluster.status is Status.DELETE_FAILED
+    assert cluster.status is Status.CREATE_COMPLETE, "nothing was touched"
     assert "Frozen." in (cluster.status_reason or "")
     forced = stage.engine.operation(spec.cluster, OperationKind.FORCE_DELETE)
     await stage.engine.operations.delete(spec.cluster, forced)

@@ -327,6 +327,15 @@ async def test_health(engine: Engine) -> None:
     assert cluster.status is Status.CREATE_COMPLETE
 
 
+async def test_health_check_leaves_a_failed_operation_retriable(engine: Engine) -> None:
+    """A check that runs by the clock must not take away the chance to retry."""
+    spec = await ready(engine, fake_fail="update", fake_fail_times="1")
+    operation = await engine.ended(await resize(engine, spec, 5))
+    await engine.ended(await engine.ask(spec, OperationKind.CHECK_HEALTH))
+    await engine.operations.retry(operation)
+    assert (await engine.ended(operation)).state is OperationState.SUCCEEDED
+
+
 async def test_cancelled_resize_is_rolled_back(engine: Engine) -> None:
     """A cancellation says what it does, does it, and the cluster is as before."""
     spec = await ready(engine, **SLOW | {"fake_update_seconds": "3"})
@@ -339,6 +348,21 @@ async def test_cancelled_resize_is_rolled_back(engine: Engine) -> None:
     assert "Cancelled by u1." in (ended.reason or "")
     assert sizes(engine, spec)["default-worker"] == 2
     assert (await engine.cluster(spec)).status is Status.ROLLBACK_COMPLETE
+
+
+async def test_delete_breaks_off_a_roll_back(engine: Engine) -> None:
+    """A delete does not wait for a roll-back that takes its time; nothing is left."""
+    slow = {"fake_fail": "update", "fake_fail_times": "1", "fake_update_seconds": "8"}
+    spec = await ready(engine, **slow)
+    operation = await resize(engine, spec, 6)
+    await engine.at_step(operation, "Wait: Return")
+    removal = await engine.delete(spec.cluster)
+    await engine.gone(spec, seconds=6)
+    assert (await engine.ended(removal)).state is OperationState.SUCCEEDED
+    broken_off = await engine.ended(operation)
+    assert broken_off.state is OperationState.FAILED
+    assert "Superseded by delete" in (broken_off.reason or "")
+    assert not engine.backend(spec).groups
 
 
 async def test_delete_cannot_be_cancelled(engine: Engine) -> None:

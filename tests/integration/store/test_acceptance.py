@@ -241,7 +241,7 @@ async def test_abandoning_fails_every_word(store: Store) -> None:
     assert statuses(await store.clusters.spec(spec.cluster.uuid)) == {
         "cluster": Status.ROLLBACK_FAILED,
         "default-master": Status.CREATE_COMPLETE,
-        "default-worker": Status.UPDATE_FAILED,
+        "default-worker": Status.ROLLBACK_FAILED,
     }
     ended = a_transition(operation, 2, state=OperationState.SUCCEEDED)
     assert await store.operations.apply(ended) is Recorded.ENDED
