@@ -96,6 +96,8 @@ class Api:
             _date_of(response.headers.get("Date")),
         )
         _raise_for(answer)
+        if method == "GET" and not isinstance(answer.body, dict):
+            raise ServiceUnreachableError(f"What answers at {connection.base} is not this API.")
         return answer
 
     def _connected(self) -> Connection:

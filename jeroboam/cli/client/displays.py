@@ -10,6 +10,7 @@ from rich.live import Live
 
 from jeroboam.cli.client import lines
 from jeroboam.cli.client.drawing import Drawing
+from jeroboam.cli.client.output import say
 from jeroboam.cli.client.progress import Operation
 from jeroboam.cli.client.text import visible
 
@@ -80,16 +81,12 @@ class LineDisplay:
     def show(self, operation: Operation) -> None:
         """Print what has changed since the last look."""
         for line in lines.changes(self._last, operation):
-            self._print(line)
+            say(self._console, line)
         self._last = operation
         self._in_trouble = False
 
     def trouble(self, sentence: str) -> None:
         """Print it once, however long it lasts."""
         if not self._in_trouble:
-            self._print(visible(sentence))
+            say(self._console, visible(sentence))
         self._in_trouble = True
-
-    def _print(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
-        self._console.file.flush()

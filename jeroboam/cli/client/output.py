@@ -110,7 +110,7 @@ class Screen:
     def say(self, sentence: str) -> None:
         """Tell people something; programs find it on standard error."""
         console = self.console if self.output is Format.TABLE else Console(stderr=True)
-        console.print(cell(sentence), markup=False, highlight=False, soft_wrap=True)
+        say(console, cell(sentence))
 
     def _chosen(self, default: Sequence[str], known: Sequence[str]) -> Sequence[str]:
         if not self._columns:
@@ -125,14 +125,21 @@ class Screen:
 
     def _dump(self, value: Any) -> None:
         if self.output is Format.JSON:
-            self._print(json.dumps(value, indent=2, ensure_ascii=False))
+            self._print(json.dumps(value, indent=2))
         else:
             import yaml  # noqa: PLC0415 - only who asks for YAML waits for it
 
             self._print(yaml.safe_dump(value, sort_keys=False, allow_unicode=True).rstrip())
 
     def _print(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        # Not by rich, which would change tabs and the names of emojis.
+        self.console.file.write(f"{text}\n")
+
+
+def say(console: Console, line: str) -> None:
+    """Print a line as it is, and at once."""
+    console.print(Text(line), soft_wrap=True)
+    console.file.flush()
 
 
 def stdout() -> Console:

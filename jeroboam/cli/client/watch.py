@@ -8,6 +8,7 @@ from rich.console import Console
 
 from jeroboam.cli.client.api import Api
 from jeroboam.cli.client.displays import Display, display_on
+from jeroboam.cli.client.output import say
 from jeroboam.cli.client.problems import ServiceUnreachableError
 from jeroboam.cli.client.progress import Operation
 from jeroboam.cli.client.text import duration
@@ -40,8 +41,7 @@ def watch(api: Api, uuid: str, console: Console, pace: Pace) -> int:
         with display_on(console) as display:
             operation = _until_ended(api, uuid, display, pace)
     except KeyboardInterrupt:
-        words = f"The operation goes on. Look again: jeroboam operation watch {uuid}"
-        console.print(words, markup=False, highlight=False, soft_wrap=True)
+        say(console, f"The operation goes on. Look again: jeroboam operation watch {uuid}")
         return EXIT_INTERRUPTED
     return EXIT_SUCCEEDED if operation.succeeded else EXIT_NOT_SUCCEEDED
 

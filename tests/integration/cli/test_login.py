@@ -102,6 +102,35 @@ async def test_an_api_that_hangs(cli: CommandLine) -> None:
         server.close()
 
 
+async def test_a_page_at_the_address(cli: CommandLine) -> None:
+    """A proxy's page with status 200 is no API either."""
+
+    async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>")
+        writer.close()
+
+    server = await asyncio.start_server(page, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    try:
+        auth = {"endpoint": url, "token": "t"}
+        cli.write_clouds({"page": {"auth_type": "admin_token", "auth": auth}})
+        said = await cli.refused(*LIST, OS_CLOUD="page")
+        assert said == f"What answers at {url} is not this API."
+    finally:
+        server.close()
+
+
+async def test_a_reader_that_goes_away(service: Service, cli: CommandLine) -> None:
+    """A pipe that is closed early, as by head, makes no traceback."""
+    await creating(service)
+    process = await cli.start(*LIST)
+    assert process.stdout
+    process.stdout._transport.close()  # type: ignore[attr-defined]
+    _, errors = await process.communicate()
+    assert errors.decode() == ""
+
+
 async def test_somebody_else_at_the_address(cli: CommandLine, api: LoopbackApi) -> None:
     """An answer that is no API's is one line, whatever it holds."""
     endpoint = {"endpoint": f"http://127.0.0.1:{api.port}/other", "token": "member-token"}

@@ -103,6 +103,16 @@ def test_a_terminal_that_is_too_narrow() -> None:
     assert len(lines) > 8
 
 
+@pytest.mark.parametrize("output", Format)
+def test_texts_come_as_they_are(output: Format) -> None:
+    """Nothing in a text is taken for the name of an emoji, for markup or for a command."""
+    stream = io.StringIO()
+    rows = [{"name": "a:warning:b [red]c[/red] \x9b2J"}]
+    Screen(output, (), Console(file=stream, width=WIDE)).rows(rows, ("name",))
+    assert "a:warning:b [red]c[/red] " in stream.getvalue()
+    assert "\x9b" not in stream.getvalue()
+
+
 def test_an_empty_list() -> None:
     """No rows are an empty array, and no line of values."""
     stream = io.StringIO()
