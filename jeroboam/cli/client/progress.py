@@ -18,7 +18,7 @@ class Step:
     """One step.
 
     Args:
-        detail: The last error, else what came of it, else its latest news.
+        detail: The last error, else what came of it, else its latest news while it is at work.
     """
 
     name: str
@@ -32,10 +32,13 @@ class Step:
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> Self:
         """Return a step of the API's record."""
-        said = body.get("error") or body.get("result") or body.get("message") or ""
+        state = body.get("state", WAITING)
+        # What a step told on its way is no news when it has ended.
+        news = body.get("message") if state == RUNNING else None
+        said = body.get("error") or body.get("result") or news or ""
         return cls(
             name=one_line(body["name"]),
-            state=body.get("state", WAITING),
+            state=state,
             attempts=body.get("attempts") or 0,
             started_at=moment(body.get("started_at")),
             ended_at=moment(body.get("ended_at")),

@@ -63,6 +63,18 @@ def test_news_of_a_step_at_work() -> None:
     assert lines[3:] == ["[     5 s] RUNNING    Wait: attempt 2: Nova is away"]
 
 
+def test_old_news() -> None:
+    """What a step told on its way is not told again with its end."""
+    lines = told(
+        look(2, "RUNNING", step("Wait", "RUNNING", started=1, message="rebooting")),
+        look(5, "RUNNING", step("Wait", "SUCCEEDED", started=1, ended=4, message="rebooting")),
+    )
+    assert lines[2:] == [
+        "[     1 s] RUNNING    Wait: rebooting",
+        "[     4 s] SUCCEEDED  Wait (3 s)",
+    ]
+
+
 def test_a_failure_and_its_roll_back() -> None:
     """The reason is told when the roll-back begins, and again with the end."""
     failed = step("Resize", "FAILED", started=1, ended=4, error="quota of cores exceeded")
