@@ -109,10 +109,11 @@ async def temporal_client(temporal_server: TemporalServer) -> Client:
 def cloud() -> Iterator[Devcloud]:
     """A real OpenStack for the whole run; its home stays, so that the next run starts faster.
 
-    Two runs at once on one machine need two values of ``TEST_PORT_BASE``.
+    Two runs at once on one machine need two values of ``TEST_PORT_BASE``, and two of
+    ``TEST_DEVCLOUD_HOME`` if they run in one checkout.
     """
     devcloud = Devcloud(
-        CHECKOUT / ".devcloud-test",
+        Path(os.environ.get("TEST_DEVCLOUD_HOME", CHECKOUT / ".devcloud-test")),
         port_base=int(os.environ.get("TEST_PORT_BASE", "18000")),
         services="full",
         venv=CHECKOUT / ".devcloud" / "venv",

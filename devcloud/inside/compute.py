@@ -80,6 +80,14 @@ class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
                 raise exception.InstanceRebootFailure(reason=fault.message)
         super().reboot(context, instance, network_info, reboot_type, **kwargs)
 
+    def power_off(self, instance: Any, *args: Any, **kwargs: Any) -> None:
+        """Stop a machine; one that a failed rebuild has left nothing of is off, as with libvirt.
+
+        Nova takes the plain driver's answer for a deletion, and leaves the server in its state.
+        """
+        if instance.uuid in self.instances:
+            super().power_off(instance, *args, **kwargs)
+
     def destroy(self, context: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
         """Remove a machine; what it was about to do does not happen."""
         with self._lock:

@@ -12,7 +12,7 @@ from jeroboam.drivers.base import CloudAccess, DriverContext, Phase, Progress, W
 from jeroboam.drivers.heat.clients import tenant_client
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.models import ClusterSpec, Identity, Method, Node, NodeGroup
-from jeroboam.models.cluster import MASTER
+from jeroboam.testing.driver_case import DriverCase
 from tests.unit.drivers.heat.clusters import make_spec, secrets
 
 TIMEOUT_SECONDS = 300.0
@@ -41,6 +41,38 @@ class Tenant:
             trust_id=self.trust_id,
             **fields,
         )
+
+    def case(self, **fields: Any) -> DriverCase:
+        """Return a cluster of the tenant for the compliance suite."""
+        spec = self.spec(**fields)
+        return DriverCase(
+            driver=FedoraCoreosDriver(),
+            spec=spec,
+            context=DriverContext(f"{spec.cluster.uuid}:create:submit", self.access, secrets),
+            count_objects=lambda: len(self.stacks(spec)),
+            timeout_seconds=TIMEOUT_SECONDS,
+            poll_seconds=POLL_SECONDS,
+            bad_labels=(
+                ("kube_tag", "newest", "a version as v1.2.3"),
+                ("boot_volume_size", "large", "a whole number"),
+                ("kube_tags", "v1.37.1", "kube_tag"),
+            ),
+            node_group=NodeGroup(
+                name="extra",
+                cluster_id=spec.cluster.uuid,
+                project_id=self.identity.project_id,
+                flavor_id="m1.small",
+                node_count=1,
+            ),
+            upgraded=lambda one: with_version(one, "v1.38.0"),
+            count_reboots=lambda node: len(self.actions(node, "reboot")),
+            count_rebuilds=lambda node: len(self.actions(node, "rebuild")),
+        )
+
+    def actions(self, node: Node, kind: str) -> list[Any]:
+        """Return Nova's own log of one kind of action on a node."""
+        listed = self.resources.compute.server_actions(node.id)
+        return [action for action in listed if action.action == kind]
 
     def stacks(self, spec: ClusterSpec) -> list[Any]:
         """Return the cluster's stacks as Heat lists them to the tenant."""
@@ -211,11 +243,6 @@ class Living:
             if port.device_id
         }
 
-    def actions(self, node: Node, kind: str) -> list[Any]:
-        """Return Nova's own log of one kind of action on a node."""
-        listed = self.tenant.resources.compute.server_actions(node.id)
-        return [action for action in listed if action.action == kind]
-
     def stack_status(self) -> Mapping[str, str]:
         """Return the states of the cluster's stacks, from Heat."""
         return {one.stack_name: one.stack_status for one in self.tenant.stacks(self.spec)}
@@ -229,6 +256,14 @@ def eventually(check: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.2)
 
 
-def masters_of(spec: ClusterSpec) -> NodeGroup:
-    """Return the group of the control plane."""
-    return next(group for group in spec.node_groups if group.role == MASTER)
+def with_version(spec: ClusterSpec, tag: str) -> ClusterSpec:
+    """Return a cluster whose groups all have another version of Kubernetes."""
+
+    def moved(labels: Mapping[str, str]) -> dict[str, str]:
+        return {**labels, "kube_tag": tag}
+
+    cluster = spec.cluster.model_copy(update={"labels": moved(spec.cluster.labels)})
+    groups = tuple(
+        group.model_copy(update={"labels": moved(group.labels)}) for group in spec.node_groups
+    )
+    return spec.model_copy(update={"cluster": cluster, "node_groups": groups})

@@ -1,10 +1,8 @@
 """The Fedora CoreOS driver on a real Heat, Nova and Neutron, without the engine around it."""
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from ipaddress import ip_address, ip_network
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,112 +12,50 @@ from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
 from jeroboam.cloud import Cloud
-from jeroboam.drivers.base import CloudAccess, DriverContext, Phase, Progress
+from jeroboam.drivers.base import CloudAccess, Phase, Progress
 from jeroboam.drivers.heat.clients import tenant_client
-from jeroboam.drivers.heat.stacks import stack_name
+from jeroboam.drivers.heat.stacks import short_id, stack_name
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
-from jeroboam.models import ClusterSpec, Identity, OperationKind
-from jeroboam.testing.driver_suite import DriverCase, DriverSuite
-from tests.unit.drivers.heat.clusters import make_spec, secrets
+from jeroboam.models import Method
+from jeroboam.testing.driver_case import DriverCase, LivingCluster
+from jeroboam.testing.driver_suite import DriverSuite
+from tests.acceptance.conftest import TIMEOUT
+from tests.acceptance.heat_clusters import Tenant, eventually
+from tests.unit.drivers.heat.clusters import secrets
 
 pytestmark = [
     pytest.mark.timeout(420),
     pytest.mark.filterwarnings("ignore:Support for InfluxDB"),
 ]
 
-TIMEOUT = 60.0
+# With a volume for etcd, the only master may be set up anew.
+LABELS = {
+    "ssh_allowed_cidrs": "10.0.0.0/8",
+    "etcd_volume_size": "1",
+    "kube_tag": "v1.37.1",
+}
 SUBNET = "192.168.77.0/24"
 
 
-@dataclass(frozen=True)
-class Tenant:
-    """A user of the cloud who let Jeroboam act for them.
-
-    Args:
-        resources: Client with the user's own rights, to look at what there is.
-    """
-
-    access: Cloud
-    trust_id: str
-    identity: Identity
-    resources: Connection
-
-    def case(self, **fields: Any) -> DriverCase:
-        """Return a cluster of the tenant."""
-        spec = make_spec(
-            project_id=self.identity.project_id,
-            user_id=self.identity.user_id,
-            trust_id=self.trust_id,
-            **fields,
-        )
-        return DriverCase(
-            driver=FedoraCoreosDriver(),
-            spec=spec,
-            context=DriverContext(f"{spec.cluster.uuid}:create:submit", self.access, secrets),
-            count_objects=lambda: len(self.stacks(spec)),
-            timeout_seconds=300,
-            poll_seconds=0.5,
-            bad_labels=(
-                ("kube_tag", "newest", "a version as v1.2.3"),
-                ("boot_volume_size", "large", "a whole number"),
-                ("kube_tags", "v1.37.1", "kube_tag"),
-            ),
-        )
-
-    def stacks(self, spec: ClusterSpec) -> list[Any]:
-        """Return the cluster's stacks as Heat lists them to the tenant."""
-        listed = tenant_client(self.access, self.trust_id).stacks.list(tags=spec.cluster.uuid)
-        return [stack for stack in listed if stack.stack_status != "DELETE_COMPLETE"]
-
-    def inventory(self) -> dict[str, list[str]]:
-        """Return the ids of all that a cluster consists of."""
-        compute, network = self.resources.compute, self.resources.network
-        mine = {"project_id": self.identity.project_id}
-        return {
-            "servers": sorted(one.id for one in compute.servers()),
-            "server groups": sorted(one.id for one in compute.server_groups()),
-            "ports": sorted(one.id for one in network.ports(**mine)),
-            "networks": sorted(one.id for one in network.networks(**mine)),
-            "subnets": sorted(one.id for one in network.subnets(**mine)),
-            "routers": sorted(one.id for one in network.routers(**mine)),
-            "security groups": sorted(one.id for one in network.security_groups(**mine)),
-            "floating IPs": sorted(one.id for one in network.ips(**mine)),
-        }
+@pytest.fixture(scope="class")
+def shared(tenant: Tenant) -> Iterator[LivingCluster]:
+    case = tenant.case(workers=2, labels=LABELS)
+    try:
+        yield LivingCluster.build(case)
+    finally:
+        assert case.remove().phase is Phase.GONE
 
 
-@pytest.fixture(scope="module")
-def access(cloud: Devcloud) -> Iterator[Cloud]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OS_CLIENT_CONFIG_FILE", str(cloud.clouds_yaml))
-        yield Cloud("jeroboam", timeout_seconds=TIMEOUT)
-
-
-@pytest.fixture(scope="module")
-def tenant(cloud: Devcloud, access: Cloud) -> Iterator[Tenant]:
-    session = Session(v3.Password(**cloud.credentials("demo")), timeout=TIMEOUT)
-    login = session.auth.get_access(session)
-    identity = Identity(
-        user_id=login.user_id, project_id=login.project_id, roles=tuple(login.role_names)
-    )
-    trust_id = access.create_trust(login.auth_token, identity)
-    yield Tenant(access, trust_id, identity, Connection(session=session, region_name="RegionOne"))
-    access.delete_trust(trust_id)
-
-
-@pytest.fixture
-def nothing_left(tenant: Tenant) -> Iterator[None]:
-    """What is there after the test was there before it."""
-    before = tenant.inventory()
-    yield
-    assert tenant.inventory() == before
-
-
-@pytest.mark.usefixtures("nothing_left")
 class TestContract(DriverSuite):
     @pytest.fixture
     def case(self, tenant: Tenant) -> DriverCase:
         self.tenant = tenant
-        return tenant.case(workers=2, labels={"ssh_allowed_cidrs": "10.0.0.0/8"})
+        return tenant.case(workers=2, labels=LABELS)
+
+    @pytest.fixture
+    def living(self, shared: LivingCluster) -> LivingCluster:
+        """One cluster serves all tests of a living one; each leaves it as it was."""
+        return shared
 
     def check_outputs(self, case: DriverCase) -> None:
         """Check the outputs against Nova and Neutron, and the stack against its marks."""
@@ -133,7 +69,8 @@ class TestContract(DriverSuite):
         }
         assert floating[master]
         assert set(outputs.node_addresses[case.spec.workers[0].uuid]) < set(floating)
-        names = {server.name for server in self.tenant.resources.compute.servers()}
+        mine = self.tenant.resources.compute.servers(name=short_id(case.spec.cluster))
+        names = {server.name for server in mine}
         assert len(names) == 3
         (stack,) = self.tenant.stacks(case.spec)
         assert stack.stack_name == stack_name(case.spec.cluster)
@@ -155,18 +92,12 @@ class TestContract(DriverSuite):
 
 def create(case: DriverCase) -> tuple[DriverCase, Progress]:
     submitted = case.create()
-    return submitted, submitted.wait(OperationKind.CREATE)
+    return submitted, submitted.wait(Method.CREATE_CLUSTER)
 
 
 def explained(case: DriverCase, progress: Progress) -> Progress:
-    return case.driver.explain_failure(case.context, case.spec, progress)
-
-
-def eventually(check: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    watch = case.watch(Method.CREATE_CLUSTER)
+    return case.driver.explain_failure(case.context, case.spec, watch, progress)
 
 
 @pytest.mark.usefixtures("nothing_left")
@@ -265,10 +196,10 @@ def test_heat_is_killed(tenant: Tenant, cloud: Devcloud) -> None:
         eventually(lambda: len(list(tenant.resources.compute.servers())) > 0)
         cloud.kill_service("heat")
         cloud.start_service("heat")
-        assert case.wait(OperationKind.CREATE).phase is Phase.INTERRUPTED
+        assert case.wait(Method.CREATE_CLUSTER).phase is Phase.INTERRUPTED
         again = replace(case, spec=case.spec.model_copy())
         assert again.create().spec.cluster.stack_id == case.spec.cluster.stack_id
-        progress = case.wait(OperationKind.CREATE)
+        progress = case.wait(Method.CREATE_CLUSTER)
         assert progress.phase is Phase.DONE, explained(case, progress)
         assert case.count_objects() == 1
         assert len(list(tenant.resources.compute.servers())) == 2
@@ -286,7 +217,7 @@ def test_heat_is_killed_during_delete(tenant: Tenant, cloud: Devcloud) -> None:
     cloud.kill_service("heat")
     cloud.start_service("heat")
     for _ in range(3):
-        progress = case.wait(OperationKind.DELETE)
+        progress = case.wait(Method.DELETE_CLUSTER)
         if progress.phase is Phase.GONE:
             return
         assert progress.phase is Phase.INTERRUPTED
@@ -318,7 +249,7 @@ def test_policy_forbids_the_global_list(tenant: Tenant, cloud: Devcloud) -> None
     service = Session(v3.Password(**cloud.credentials("other")), timeout=TIMEOUT)
     case = tenant.case(workers=0).create()
     strict = WithoutGlobalList(tenant.access, service)
-    watch = case.watch(OperationKind.CREATE)
+    watch = case.watch(Method.CREATE_CLUSTER)
     try:
         found = case.driver.poller().poll(strict, [watch])
         assert found[watch.cluster_id].phase is Phase.RUNNING

@@ -73,7 +73,7 @@ def rebuild(context: DriverContext, spec: ClusterSpec, nodes: Sequence[tuple[Nod
         reported = _reported(known, server)
         written = {**(server.metadata or {}), **note.written(), **reported.written()}
         try:
-            servers.rebuild(server, (server.image or {}).get("id") or image, written)
+            servers.rebuild(server, image, written)
         except ConflictError as error:
             raise ConflictError(f"Node {node.name}: {error.message}") from None
         log.info("node_rebuild_submitted", node=node.name, server=server.id)

@@ -54,6 +54,8 @@ class _Look:
     def progress(self) -> Progress:
         """Return what holds for all nodes together: a failure only when nothing is at work."""
         states = {node.name: self._of(node) for node in self._watch.nodes}
+        if not states:
+            return Progress(phase=Phase.INTERRUPTED, message="No nodes were named.")
         for phase in (Phase.RUNNING, Phase.FAILED, Phase.INTERRUPTED):
             chosen = {name: one for name, one in states.items() if one.phase is phase}
             if chosen:

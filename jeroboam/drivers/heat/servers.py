@@ -1,16 +1,15 @@
 """The servers of one owner in Nova."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from openstack.connection import Connection
 
 from jeroboam.drivers.heat import node_notes
 from jeroboam.drivers.openstack import translate_cloud_errors
-from jeroboam.errors import ConflictError, NotFoundError
+from jeroboam.errors import ConflictError
 
 SERVICE = "Nova"
-GONE = "DELETED"
 
 
 class Servers:
@@ -21,6 +20,7 @@ class Servers:
     """
 
     def __init__(self, connection: Connection) -> None:
+        self._connection: Any = connection
         self._compute: Any = connection.compute
 
     def listed(self, name: str | None = None) -> Mapping[str, Any]:
@@ -68,26 +68,22 @@ class Servers:
             self._compute.reboot_server(server, "HARD" if hard else "SOFT")
 
     def rebuild(self, server: Any, image: str, metadata: Mapping[str, str]) -> None:
-        """Submit a rebuild; address, ports and user data stay, the metadata are replaced."""
+        """Submit a rebuild; address, ports and user data stay, the metadata are replaced.
+
+        Args:
+            image: Name or id, for a server that boots from a volume: Nova does not know of which.
+        """
         with translate_cloud_errors(SERVICE):
-            self._compute.rebuild_server(server, image=image, metadata=dict(metadata))
+            ident = (server.image or {}).get("id")
+            if not ident:
+                ident = self._connection.image.find_image(image, ignore_missing=False).id
+            self._compute.rebuild_server(server, image=ident, metadata=dict(metadata))
 
 
 def fault_of(server: Any) -> str:
     """Return why a server is in ERROR, in Nova's words."""
     fault = server.fault or {}
     return str(fault.get("message") or "Nova gives no reason")
-
-
-def find_all(servers: Servers, idents: Iterable[str]) -> Mapping[str, Any]:
-    """Return the servers with these ids which are there."""
-    found: dict[str, Any] = {}
-    for ident in idents:
-        try:
-            found[ident] = servers.get(ident)
-        except NotFoundError:
-            continue
-    return found
 
 
 def _plain(action: Mapping[str, Any]) -> dict[str, Any]:

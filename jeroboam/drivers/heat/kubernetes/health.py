@@ -52,8 +52,9 @@ def _api(address: str | None, authority: str) -> tuple[HealthStatus, str]:
     try:
         status, body = _ask(address, authority)
     except ssl.SSLCertVerificationError as error:
+        # Somebody else answers: a proxy, or who has the address now.
         reason = f"{address} has no certificate of this cluster: {error.verify_message}"
-        return HealthStatus.UNHEALTHY, reason[:_LONGEST_REASON]
+        return HealthStatus.UNKNOWN, reason[:_LONGEST_REASON]
     except (OSError, http.client.HTTPException) as error:
         reason = f"{address} cannot be reached: {error or type(error).__name__}"
         return HealthStatus.UNKNOWN, reason[:_LONGEST_REASON]

@@ -7,8 +7,11 @@ from typing import Any
 from openstack.exceptions import ConflictException
 from requests import Response
 
+SLOW = ("server", "load balancer")
+"""Kinds that are still there for a while when their removal was asked for."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Thing:
     """Any object of the cloud."""
 
@@ -19,6 +22,11 @@ class Thing:
     device_owner: str = ""
     device_id: str = ""
     fixed_ips: tuple[dict[str, str], ...] = ()
+    vip_network_id: str = ""
+    vip_port_id: str = ""
+    port_id: str = ""
+    provisioning_status: str = "ACTIVE"
+    metadata: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -27,7 +35,7 @@ class FakeConnection:
 
     Args:
         stubborn: Ids of what refuses to go because something uses it.
-        lingering: How many more lists still show a deleted server.
+        lingering: How many more lists still show a deleted server or load balancer.
         services: Types of the optional services that the cloud has.
     """
 
@@ -46,9 +54,9 @@ class FakeConnection:
         return name in self.services
 
     def _list(self, kind: str, **query: Any) -> Iterable[Thing]:
-        if kind == "server" and self.lingering:
+        if kind in SLOW and self.lingering:
             self.lingering -= 1
-        elif kind == "server":
+        elif kind in SLOW:
             for one in [i for i in self.removed if i in self.things]:
                 del self.things[one]
         device = query.get("device_id")
@@ -64,7 +72,7 @@ class FakeConnection:
             answer.status_code = 409
             raise ConflictException(f"{thing.id} is in use", response=answer)
         self.removed.append(thing.id)
-        if thing.kind != "server":
+        if thing.kind not in SLOW:
             del self.things[thing.id]
 
     def remove_interface_from_router(self, router: Thing, subnet_id: str) -> None:
