@@ -5,11 +5,12 @@ ARGS ?=
 
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 
-.PHONY: help quickstart test check docs clean
+.PHONY: help quickstart test chaos check docs clean
 
 help:
 	@echo "make quickstart  run everything on this machine and create a first cluster"
 	@echo "make test        run the whole test suite             ARGS=-k something"
+	@echo "make chaos       kill its processes while operations run    ARGS='--rounds 100 --seed 42'"
 	@echo "make check       linters, types, import contracts"
 	@echo "make docs        run the commands of the tutorial against a running quickstart"
 	@echo "make clean       stop what runs and remove all that the other verbs made"
@@ -19,6 +20,9 @@ quickstart:
 
 test:
 	@$(BOOTSTRAP) --devcloud -m pytest $(ARGS)
+
+chaos:
+	@$(BOOTSTRAP) -m tests.chaos $(ARGS)
 
 check:
 	@$(BOOTSTRAP) -m tools.check

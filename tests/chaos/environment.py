@@ -19,6 +19,7 @@ from temporalio.client import Client
 from jeroboam import temporal
 from jeroboam.drivers.fake.backend import FakeBackend
 from jeroboam.drivers.fake.driver import FakeDriver
+from jeroboam.models import utc_now
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from tests.acceptance.stack import Process
@@ -137,12 +138,18 @@ class Environment:
         lock = self._locks.setdefault(name, asyncio.Lock())
         async with lock:
             self.crashes[name] += 1
+            self._log(name, "killed")
             await asyncio.to_thread(self.components[name].kill)
             if acknowledge:
                 acknowledge()
             pause = CUT_SECONDS if name == Act.BACKEND else (SHORTEST_PAUSE, LONGEST_PAUSE)
             await asyncio.sleep(self.random.uniform(*pause))
             await asyncio.to_thread(self.components[name].start)
+            self._log(name, "back")
+
+    def _log(self, name: str, what: str) -> None:
+        with (self.directory / "crashes.log").open("a") as file:
+            file.write(f"{utc_now():%H:%M:%S.%f} {name} {what}\n")
 
     async def supervise(self) -> None:
         """Do what rules ask for, and bring back what has died."""

@@ -43,7 +43,7 @@ class ChaosHook(Hook):
     name: ClassVar[str] = "chaos"
     phases: ClassVar = (HookPhase.BEFORE, HookPhase.AFTER)
     operations: ClassVar = tuple(OperationKind)
-    timeout_seconds: ClassVar[int] = 25
+    timeout_seconds: ClassVar[int] = 90
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / "hooks"

@@ -42,7 +42,7 @@ from tests.chaos.report import Report, Round
 from tests.chaos.rules import Act, Rule
 from tests.chaos.tenant import RefusedError, Tenant
 
-END_SECONDS = 180.0
+END_SECONDS = 300.0
 """An operation that has not ended by then is stuck."""
 
 RPC_SECONDS = 60.0
