@@ -129,13 +129,22 @@ async def test_what_cannot_be_retried_says_why(service: Service) -> None:
     response = await control(service, operation.uuid, "retry")
     assert (response.status_code, "only one that failed" in response.text) == (409, True)
     await service.fail(operation.cluster_id)
-    await service.act(operation.cluster_id, "check_health")
+    await service.act(operation.cluster_id, "reboot", json={"type": "soft"})
     response = await control(service, operation.uuid, "retry")
     assert response.status_code == 409
-    assert error_of(response)["operation"]["kind"] == "check_health"
+    assert error_of(response)["operation"]["kind"] == "soft_reboot"
     await service.finish(operation.cluster_id)
     response = await control(service, operation.uuid, "retry")
     assert (response.status_code, "later operation" in response.text) == (409, True)
+
+
+async def test_a_health_check_in_between_does_no_harm(service: Service) -> None:
+    """It changes nothing, so the failed operation can still be retried."""
+    operation = await rebuilding(service)
+    await service.fail(operation.cluster_id)
+    await service.act(operation.cluster_id, "check_health")
+    await service.finish(operation.cluster_id)
+    assert (await control(service, operation.uuid, "retry")).status_code == 202
 
 
 async def test_a_retry_needs_the_right_to_begin_such_an_operation(service: Service) -> None:
