@@ -1,8 +1,6 @@
 """Temporal's side of schedules: kept in line with the rows, asked when they come next."""
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -25,16 +23,14 @@ from jeroboam.models.schedule import Doings, Overlap, Schedule
 from jeroboam.models.scheduled_wire import ScheduledRequest
 from jeroboam.settings import Settings
 from jeroboam.store import Store
+from jeroboam.workflows.answering import answering
 from jeroboam.workflows.attributes import typed
 from jeroboam.workflows.schedule_spec import attributes, temporal_schedule
 
 PREFIX = "schedule/"
 PREVIEW_PREFIX = "preview/"
-ANSWER_SECONDS = 15.0
-"""The longest that a request waits for Temporal, connecting included."""
-
 LIST_SECONDS = 120.0
-"""The same for upkeep, which lists all schedules."""
+"""The longest that upkeep waits for the list of all schedules."""
 
 PREVIEW_LIFE = timedelta(minutes=5)
 """A preview that is older was left by a process that died."""
@@ -66,7 +62,7 @@ class ScheduleClient:
                 return
             # Somebody may have changed the row meanwhile and been overtaken by this.
             told = schedule.revision
-            async with _answering():
+            async with answering():
                 await self._tell(schedule)
 
     async def try_sync(self, uuid: str) -> None:
@@ -78,7 +74,7 @@ class ScheduleClient:
 
     async def sync_all(self) -> int:
         """Bring in line what Temporal was not told of, or has lost; return how many those were."""
-        async with _answering(LIST_SECONDS):
+        async with answering(LIST_SECONDS):
             there = await self._ids()
         touched = 0
         for schedule in await self._store.schedules.all_due(utc_now()):
@@ -99,7 +95,7 @@ class ScheduleClient:
         Raises:
             CloudUnavailableError: Temporal does not answer.
         """
-        async with _answering():
+        async with answering():
             await self._delete(temporal_id)
 
     async def trigger(self, schedule: Schedule) -> None:
@@ -116,7 +112,7 @@ class ScheduleClient:
                 f"The run {doings.running[0]} is still at work. Wait until it has ended, or set "
                 "'overlap' to buffer_one."
             )
-        async with _answering():
+        async with answering():
             await self._handle(schedule.temporal_id).trigger(rpc_timeout=temporal.RPC_TIMEOUT)
 
     async def doings(self, schedule: Schedule) -> Doings:
@@ -125,7 +121,7 @@ class ScheduleClient:
         Raises:
             CloudUnavailableError: Temporal does not answer.
         """
-        async with _answering():
+        async with answering():
             handle = self._handle(schedule.temporal_id)
             try:
                 info = (await handle.describe(rpc_timeout=temporal.RPC_TIMEOUT)).info
@@ -161,7 +157,7 @@ class ScheduleClient:
         made_at = int(utc_now().timestamp())
         ident = f"{PREVIEW_PREFIX}{self._settings.task_queue}/{made_at}/{new_uuid()}"
         plain = schedule.model_copy(update={"paused": True, "jitter_seconds": 0})
-        async with _answering():
+        async with answering():
             wanted = temporal_schedule(plain, self._settings.task_queue)
             handle = await self._temporal.create_schedule(
                 ident, wanted, rpc_timeout=temporal.RPC_TIMEOUT
@@ -179,7 +175,7 @@ class ScheduleClient:
             CloudUnavailableError: Temporal does not answer.
         """
         handle = self._temporal.get_workflow_handle(workflow_id)
-        async with _answering():
+        async with answering():
             try:
                 description = await handle.describe(rpc_timeout=temporal.RPC_TIMEOUT)
             except RPCError as error:
@@ -193,7 +189,7 @@ class ScheduleClient:
         if schedule.synced_revision < schedule.revision:
             await self.sync(schedule.uuid)
             return
-        async with _answering():
+        async with answering():
             try:
                 await self._handle(schedule.temporal_id).describe(rpc_timeout=temporal.RPC_TIMEOUT)
             except RPCError as error:
@@ -273,19 +269,3 @@ class ScheduleClient:
 def _is_stale(preview_id: str) -> bool:
     _, made_at, _ = preview_id.rsplit("/", 2)
     return datetime.fromtimestamp(int(made_at), UTC) < utc_now() - PREVIEW_LIFE
-
-
-@asynccontextmanager
-async def _answering(seconds: float = ANSWER_SECONDS) -> AsyncIterator[None]:
-    """Say in Jeroboam's words that Temporal does not answer, or has never been reached."""
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except RPCError as error:
-        raise CloudUnavailableError(
-            f"Temporal does not answer, or not as it should ({error.status.name}: "
-            f"{error.message}). Try again in a minute."
-        ) from error
-    except (RuntimeError, TimeoutError) as error:
-        # The first is what a client raises that has never been connected yet.
-        raise CloudUnavailableError("Temporal cannot be reached. Try again in a minute.") from error

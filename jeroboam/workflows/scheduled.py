@@ -9,22 +9,14 @@ from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import (
     ActivityError,
     ApplicationError,
-    ChildWorkflowError,
-    WorkflowAlreadyStartedError,
     is_cancelled_exception,
 )
-from temporalio.workflow import ParentClosePolicy
 
 with workflow.unsafe.imports_passed_through():
     from jeroboam.activities.scheduled import ScheduledActivities
     from jeroboam.models.schedule import RunState
     from jeroboam.models.scheduled_wire import (
         SCHEDULED_OPERATION_WORKFLOW,
-        Acceptance,
-        AcceptInput,
-        Candidate,
-        CloseInput,
-        Closing,
         Deferred,
         Order,
         ScheduledRequest,
@@ -33,10 +25,9 @@ with workflow.unsafe.imports_passed_through():
         Totals,
         Verdict,
     )
-    from jeroboam.models.start import RunStart
 
 from jeroboam.workflows import limits
-from jeroboam.workflows.attributes import typed
+from jeroboam.workflows.scheduled_clusters import ScheduledClusters
 
 SCHEDULED_AT = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 SCHEDULED_BY = SearchAttributeKey.for_keyword("TemporalScheduledById")
@@ -72,6 +63,7 @@ class _Run:
         self._exhausted = request.exhausted
         self._totals = request.totals
         self._active: list[asyncio.Task[None]] = []
+        self._clusters = ScheduledClusters(self._id, due)
 
     async def work(self) -> Totals:
         if self._order is None:
@@ -152,12 +144,12 @@ class _Run:
 
     async def _take(self, order: Order, turn: Deferred) -> None:
         try:
-            acceptance = await self._accept(order, turn)
+            acceptance = await self._clusters.accept(order, turn)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             if isinstance(error.cause, ApplicationError) and error.cause.non_retryable:
-                await self._close(order, turn.cluster, failure=error.cause.message)
+                await self._clusters.close(order, turn.cluster, failure=error.cause.message)
                 self._totals = self._totals.plus(RunState.FAILED)
             else:
                 # Our own database was away; what is known of the time is too old to go by.
@@ -169,79 +161,12 @@ class _Run:
             self._totals = self._totals.plus(acceptance.state)
         elif acceptance.start:
             # Others add to the totals while this one waits, so they are read after it.
-            state = await self._follow(order, turn, acceptance.start)
+            state = await self._clusters.follow(order, turn, acceptance.start)
             self._totals = self._totals.plus(state)
-
-    async def _accept(self, order: Order, turn: Deferred) -> Acceptance:
-        ask = AcceptInput(
-            order=order,
-            cluster=turn.cluster,
-            workflow_id=self._id,
-            scheduled_at=self._due,
-            now=workflow.now(),
-            deadline=turn.deadline,
-        )
-        return await workflow.execute_activity_method(
-            ScheduledActivities.accept_scheduled,
-            ask,
-            start_to_close_timeout=limits.ACCEPT_ATTEMPT,
-            schedule_to_close_timeout=limits.ACCEPT_TOTAL,
-            retry_policy=limits.RETRY,
-            summary=f"{order.kind.words.capitalize()} {turn.cluster.name}",
-        )
 
     def _defer(self, turn: Deferred, until: datetime) -> None:
         later = {"until": until, "tries": turn.tries + 1}
         self._deferred.append(turn.model_copy(update=later))
-
-    async def _follow(self, order: Order, turn: Deferred, start: RunStart) -> RunState:
-        """See the operation through to its end, whoever runs it; return how it ended."""
-        pause = limits.FOLLOW_FIRST
-        pending = True
-        while True:
-            if pending:
-                await self._run_child(start)
-            closing = await self._close(order, turn.cluster)
-            if closing.state is not None:
-                return closing.state
-            pending = closing.pending
-            await workflow.sleep(pause, summary=f"Until {turn.cluster.name} is done")
-            pause = min(pause * 2, limits.FOLLOW_LONGEST)
-
-    async def _run_child(self, start: RunStart) -> None:
-        try:
-            await workflow.execute_child_workflow(
-                start.workflow,
-                start.request,
-                id=start.id,
-                memo=start.memo,
-                search_attributes=typed(start.attributes),
-                static_summary=start.summary,
-                parent_close_policy=ParentClosePolicy.ABANDON,
-                cancellation_type=workflow.ChildWorkflowCancellationType.ABANDON,
-            )
-        except WorkflowAlreadyStartedError:
-            # The reconciler was quicker, or the run before this one has not closed yet.
-            return
-        except ChildWorkflowError as error:
-            if is_cancelled_exception(error) and workflow.cancellation_reason() is not None:
-                raise
-            # How it ended is in the operation's record.
-
-    async def _close(self, order: Order, cluster: Candidate, failure: str | None = None) -> Closing:
-        return await workflow.execute_activity_method(
-            ScheduledActivities.close_scheduled,
-            CloseInput(
-                order=order,
-                cluster=cluster,
-                workflow_id=self._id,
-                scheduled_at=self._due,
-                failure=failure,
-            ),
-            start_to_close_timeout=limits.RECORD_ATTEMPT,
-            retry_policy=limits.RETRY,
-            summary=f"Outcome of {cluster.name}",
-        )
 
     @property
     def _is_taken(self) -> bool:
