@@ -119,6 +119,8 @@ async def reopen(connection: AsyncConnection, uuid: str, at: datetime) -> Operat
         raise ConflictError(
             "A later operation has changed the cluster since. Ask for the change anew."
         )
+    # Refused this time, it leaves what it left the last time, and not what was before that.
+    await remember(connection, uuid, operation.cluster_id)
     await connection.execute(
         update(OperationRow)
         .where(OperationRow.uuid == uuid)

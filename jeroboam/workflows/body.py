@@ -289,6 +289,10 @@ class Body:
         finally:
             self._cleaning = None
 
+    def works_on(self, operation_id: str) -> bool:
+        """Return whether this is the way of an operation."""
+        return self._request.operation_id == operation_id
+
     def pre_empt(self) -> None:
         """Break off the roll-back for an operation that takes over."""
         if self._cleaning:
@@ -316,6 +320,8 @@ class Body:
         await self._write(self._record.compensating(workflow.now(), failure))
         try:
             for step in steps:
+                # A step that ended well in spite of it may have swallowed the cancellation.
+                self._check_interruption()
                 await self._write(self._record.started(step.name, workflow.now(), undoes=True))
                 await self._try(step, limits.COMPENSATION_TOTAL)
         except (ActivityError, _StepFailed) as error:
@@ -343,6 +349,7 @@ class Body:
 
     async def _run_failure_hooks(self, failure: Failure) -> None:
         for step in self._plan.on_failure if self._plan else ():
+            self._check_interruption()
             await self._write(self._record.started(step.name, workflow.now()))
             budget = timedelta(seconds=step.timeout_seconds or limits.HOOK_SECONDS)
             await self._try(step, budget, failure.reason)

@@ -475,6 +475,24 @@ async def test_veto_of_a_delete(stage: Stage) -> None:
     await stage.engine.gone(spec)
 
 
+async def test_veto_of_a_retry(stage: Stage) -> None:
+    """A retry that is refused leaves a cluster that is half changed as what it is."""
+    faults = {"fake_fail": "update", "fake_fail_times": "2", "fake_fail_share": "0.5"}
+    spec, _ = await stage.create(labels=faults)
+    await stage.declare("freeze", operations=(OperationKind.RESIZE,))
+    stage.receiver.answer = {"allow": True}
+    worker = spec.group("default-worker")
+    operation = await stage.engine.ask(
+        spec, OperationKind.RESIZE, node_group=worker.uuid, node_count=5
+    )
+    operation = await stage.engine.ended(operation)
+    assert (await stage.engine.cluster(spec)).status is Status.ROLLBACK_FAILED
+    stage.receiver.answer = {"allow": False, "reason": "Frozen."}
+    await stage.engine.operations.retry(operation)
+    assert "Frozen." in ((await stage.engine.ended(operation)).reason or "")
+    assert (await stage.engine.cluster(spec)).status is Status.ROLLBACK_FAILED
+
+
 async def test_command_of_the_file(temporal_client: Client, tmp_path: Path) -> None:
     """A command that the file declares runs as a step; one that the worker lacks fails it."""
     kept = tmp_path / "event"
