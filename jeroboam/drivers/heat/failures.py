@@ -22,6 +22,8 @@ _NOVA = re.compile(
     r"Went to status ERROR due to \"(?:Message: )?(?P<text>.*?)(?:, Code: (?P<code>\w+))?\"",
     re.DOTALL,
 )
+_CONDITION = "OS::Heat::WaitCondition"
+_TIME_IS_UP = "Timed out)"
 _HINTS = {
     "WaitConditionTimeout": "The nodes did not report in time ({text}). Look at the console log "
     "of the servers; often they reach neither the image registry nor Heat's API",
@@ -111,7 +113,11 @@ def _leaves(stack_id: str, records: Sequence[Mapping[str, Any]]) -> Mapping[str,
 
 
 def _raw_reason(record: Mapping[str, Any]) -> str:
-    return str(record.get("resource_status_reason") or "no reason given")
+    """Return Heat's words; a condition that waited until the stack's time was up is a cause."""
+    reason = str(record.get("resource_status_reason") or "no reason given")
+    if record.get("resource_type") == _CONDITION and reason.endswith(_TIME_IS_UP):
+        return "WaitConditionTimeout: the time of the whole operation was up"
+    return reason
 
 
 def stack_of(record: Mapping[str, Any]) -> str:

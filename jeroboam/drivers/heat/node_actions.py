@@ -11,7 +11,7 @@ from jeroboam.drivers.heat.failures import stack_of
 from jeroboam.drivers.heat.node_notes import Note, SignalNote
 from jeroboam.drivers.heat.servers import Servers
 from jeroboam.drivers.heat.stacks import Stacks
-from jeroboam.drivers.heat.submission import HANDLE
+from jeroboam.drivers.heat.submission import HANDLE, present
 from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.models import ClusterSpec, Node
 
@@ -102,6 +102,7 @@ def _records(context: DriverContext, spec: ClusterSpec) -> _Records:
         record
         for stack in stacks.tagged(spec.cluster.uuid)
         for record in stacks.resources(stack.id)
+        if present(record)
     ]
 
 

@@ -91,15 +91,22 @@ def give_new_chances(stacks: Stacks, stack: StackState) -> None:
     A node reports once. The condition that waited for it in vain would meet the same silence, or
     the same bad news, again; with a new handle the server is made anew as well.
     """
-    records = stacks.resources(stack.id)
-    for condition in records:
-        if condition.get("resource_type") != CONDITION:
+    records = [one for one in stacks.resources(stack.id) if present(one)]
+    failed = {
+        (stack_of(one), str(one.get("resource_name")))
+        for one in records
+        if one.get("resource_type") == CONDITION
+        and str(one.get("resource_status")).endswith("FAILED")
+    }
+    for handle in records:
+        if handle.get("resource_type") != HANDLE:
             continue
-        if not str(condition.get("resource_status")).endswith("FAILED"):
-            continue
-        holder = stack_of(condition)
-        for handle in records:
-            if handle.get("resource_type") == HANDLE and stack_of(handle) == holder:
-                stacks.mark_unhealthy(
-                    holder, str(handle["resource_name"]), "its node did not become ready"
-                )
+        holder = stack_of(handle)
+        if any((holder, str(user)) in failed for user in handle.get("required_by") or ()):
+            name = str(handle["resource_name"])
+            stacks.mark_unhealthy(holder, name, "its node did not become ready")
+
+
+def present(record: Mapping[str, Any]) -> bool:
+    """Whether a resource is there; Heat goes on to list what a condition has switched off."""
+    return not str(record.get("resource_status")).startswith("DELETE_")

@@ -256,23 +256,27 @@ def test_update_of_old_stack(heat: FakeHeat, context: DriverContext) -> None:
     assert heat.changes() == []
 
 
-def record(name: str, kind: str, status: str, stack: str) -> dict[str, Any]:
+def record(name: str, kind: str, status: str, stack: str, *required_by: str) -> dict[str, Any]:
     links = [{"rel": "stack", "href": f"http://heat/v1/p/stacks/name/{stack}"}]
     return {
         "resource_name": name,
         "resource_type": f"OS::Heat::{kind}",
         "resource_status": status,
+        "required_by": required_by,
         "links": links,
     }
 
 
 def test_silent_nodes_get_a_new_chance(heat: FakeHeat, context: DriverContext) -> None:
     """Of nodes that did not become ready the handle is replaced, and so the server; others stay."""
+    handle, condition = "WaitConditionHandle", "WaitCondition"
     heat.resources = [
-        record("ready", "WaitCondition", "CREATE_FAILED", "stack-one"),
-        record("ready_handle", "WaitConditionHandle", "CREATE_COMPLETE", "stack-one"),
-        record("ready_b", "WaitCondition", "CREATE_COMPLETE", "two"),
-        record("ready_handle_b", "WaitConditionHandle", "CREATE_COMPLETE", "two"),
+        record("ready", condition, "CREATE_FAILED", "stack-one"),
+        record("ready_handle", handle, "CREATE_COMPLETE", "stack-one", "ready", "server"),
+        record("ready_b", condition, "DELETE_FAILED", "stack-one"),
+        record("ready_handle_b", handle, "DELETE_COMPLETE", "stack-one", "ready_b"),
+        record("ready_b", condition, "CREATE_COMPLETE", "two"),
+        record("ready_handle_b", handle, "CREATE_COMPLETE", "two", "ready_b"),
     ]
     existing(heat, "UPDATE_FAILED")
     heat.add("p1", "one", "UPDATE_FAILED")

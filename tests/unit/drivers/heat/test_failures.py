@@ -9,6 +9,7 @@ from jeroboam.drivers.heat.failures import (
     MAX_TOTAL,
     bounded,
     explain,
+    only_effects,
     root_causes,
     summary,
     unfinished,
@@ -75,6 +76,31 @@ def test_wait_condition_timeout() -> None:
     text = explain("WaitConditionTimeout: resources.ready: 0 of 1 received")
     assert "did not report in time (0 of 1 received)" in text
     assert "console log" in text
+
+
+def test_wait_until_the_time_is_up() -> None:
+    """A node that says nothing until the stack's time is up is the cause, not an effect."""
+    words = 'CREATE aborted (Task create from HeatWaitCondition "ready_b" Stack "x" [1] Timed out)'
+    links = [{"rel": "stack", "href": f"http://heat/stacks/demo/{ROOT}"}]
+    records = [
+        {
+            "resource_name": name,
+            "resource_type": kind,
+            "resource_status_reason": words,
+            "links": links,
+            "physical_resource_id": name,
+        }
+        for name, kind in (("ready_b", "OS::Heat::WaitCondition"), ("other", "OS::Nova::Server"))
+    ]
+    faults = root_causes(ROOT, records)
+    assert list(faults) == ["ready_b"]
+    assert "did not report in time" in faults["ready_b"]
+
+
+def test_only_effects() -> None:
+    """Where all that failed was stopped, the cause is elsewhere."""
+    assert only_effects({"a": "Stack UPDATE cancelled", "b": "CREATE aborted"})
+    assert not only_effects({"a": "Stack UPDATE cancelled", "b": "no valid host"})
 
 
 def test_wait_condition_failure() -> None:
