@@ -89,6 +89,8 @@ def _beginnings(kind: OperationKind, words: Words) -> Iterator[Edge]:
 
 
 def _endings(kind: OperationKind, words: Words) -> Iterator[Edge]:
+    if TRAITS[kind].allowed_from:
+        yield words.in_progress, _USABLE, "refused by a hook"
     yield words.in_progress, _OUTSIDE if kind.deletes else words.complete, "done"
     yield words.in_progress, words.failed, "failed"
     if TRAITS[kind].on_cancel is not OnCancel.ROLL_BACK or words.rolling_back is words.in_progress:

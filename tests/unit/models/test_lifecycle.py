@@ -26,6 +26,9 @@ MAGNUM = {
 """The words of Magnum 22's ``ClusterStatus`` that its conductor sets."""
 
 GONE = None
+REFUSED = None
+"""The ending of an operation that never touched anything: the status is what it was."""
+
 Step = tuple[OperationKind, Ending]
 kinds = st.sampled_from(OperationKind)
 endings = st.sampled_from(Ending)
@@ -36,17 +39,19 @@ def words_of(kind: OperationKind) -> tuple[Words, ...]:
     return tuple(words for words in (traits.cluster, traits.group) if words)
 
 
-def possible(kind: OperationKind) -> list[Ending]:
+def possible(kind: OperationKind) -> list[Ending | None]:
     """How an operation can end: only one that undoes something can be rolled back."""
-    if TRAITS[kind].on_cancel is OnCancel.ROLL_BACK:
+    if kind is OperationKind.CREATE:
         return list(Ending)
-    return [Ending.COMPLETE, Ending.FAILED]
+    if TRAITS[kind].on_cancel is OnCancel.ROLL_BACK:
+        return [*Ending, REFUSED]
+    return [Ending.COMPLETE, Ending.FAILED, REFUSED]
 
 
-def after(status: Status, kind: OperationKind, ending: Ending) -> Status | None:
+def after(status: Status, kind: OperationKind, ending: Ending | None) -> Status | None:
     """The cluster's status when an operation has ended; ``GONE`` if that removed it."""
     words = TRAITS[kind].cluster
-    if words is None:
+    if words is None or ending is REFUSED:
         return status
     if kind.deletes and ending is Ending.COMPLETE:
         return GONE
@@ -66,7 +71,7 @@ def test_no_walk_ends_in_a_dead_end(walk: list[tuple[int, int]]) -> None:
     One operation that succeeds leads to a ``*_COMPLETE`` status, and another removes the cluster.
     """
     status: Status | None = Status.CREATE_IN_PROGRESS
-    last, ending = OperationKind.CREATE, Ending.COMPLETE
+    last = OperationKind.CREATE
     for choice, luck in [(0, 0), *walk]:
         assert status is not GONE
         if status is not Status.CREATE_IN_PROGRESS:
