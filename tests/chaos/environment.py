@@ -1,10 +1,8 @@
 """The processes of a run, each of which may be killed at any moment and comes back."""
 
 import asyncio
-import os
 import random
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
@@ -22,9 +20,9 @@ from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.models import utc_now
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
-from tests.acceptance.stack import Process
+from tests.chaos.processes import Forked, Zygote
 from tests.chaos.rules import Act, RuleBook
-from tests.conftest import CHECKOUT, TemporalServer
+from tests.conftest import TemporalServer
 from tests.integration.store.conftest import Postgres, running_postgres
 
 POLL_SECONDS = 0.03
@@ -178,11 +176,7 @@ class Environment:
 
     def _is_dead(self, name: str) -> bool:
         component = self.components[name]
-        return (
-            isinstance(component, Process)
-            and component.process is not None
-            and component.process.poll() is not None
-        )
+        return isinstance(component, Forked) and component.is_dead
 
 
 @asynccontextmanager
@@ -191,6 +185,9 @@ async def running(
 ) -> AsyncIterator[Environment]:
     """Yield an environment in which everything runs; all of it ends with the block."""
     async with AsyncExitStack() as stack:
+        zygote = Zygote(directory / "zygote.log")
+        zygote.start()
+        stack.callback(zygote.stop)
         url = ""
         components: dict[str, Component] = {}
         if postgres:
@@ -202,11 +199,12 @@ async def running(
         components |= {
             Act.TEMPORAL: engine,
             Act.BACKEND: Backend(directory / "fake"),
-            Act.API: _process("api", directory, environment, port_base + 1),
+            Act.API: _process(zygote, "api", directory, environment, port_base + 1),
         }
         for number in range(workers):
             name = f"{Act.WORKER}-{number}"
-            components[name] = _process("worker", directory, environment, port_base + 2 + number)
+            port = port_base + 2 + number
+            components[name] = _process(zygote, "worker", directory, environment, port)
         settings = Settings(
             state_directory=directory, database_url=url, temporal_address=engine.address
         )
@@ -250,14 +248,9 @@ def _environment(directory: Path, url: str, port_base: int) -> dict[str, str]:
     }
 
 
-def _process(kind: str, directory: Path, environment: dict[str, str], port: int) -> Process:
+def _process(
+    zygote: Zygote, kind: str, directory: Path, environment: dict[str, str], port: int
+) -> Forked:
     own = {} if kind == "api" else {"JEROBOAM_WORKER_HEALTH_PORT": str(port)}
-    name = f"{kind}-{port}"
-    os.environ.setdefault("PYTHONPATH", str(CHECKOUT))
-    return Process(
-        name,
-        [sys.executable, "-m", f"tests.chaos.{kind}"],
-        {**environment, **own},
-        directory / f"{name}.log",
-        f"http://127.0.0.1:{port}/",
-    )
+    log = directory / f"{kind}-{port}.log"
+    return Forked(zygote, kind, {**environment, **own}, log, f"http://127.0.0.1:{port}/")

@@ -70,7 +70,8 @@ def is_settled(spec: ClusterSpec, operation: Operation) -> bool:
     if words is None or operation.state is OperationState.SUCCEEDED:
         return not spec.cluster.status.failed
     one_way = operation.kind is K.CREATE or operation.kind.deletes
-    return spec.cluster.status is words.rolled_back and not one_way
+    # Rolled back; or nothing was touched, and the status is the one before.
+    return not spec.cluster.status.failed and not one_way
 
 
 def consistency(spec: ClusterSpec, known: FakeCluster) -> Iterator[str]:
@@ -128,7 +129,7 @@ def _words(case: Case, now: ClusterSpec) -> Iterator[str]:
         return
     if cluster.operation_id != operation.uuid:
         yield f"wrong: the cluster names operation {cluster.operation_id}, not {operation.uuid}"
-    bad = {words.failed, words.rolled_back, words.roll_back_failed}
+    bad = {words.failed, words.rolled_back, words.roll_back_failed, case.before.cluster.status}
     allowed = {words.complete} if case.went_well else bad
     if cluster.status not in allowed:
         yield f"wrong: {operation.kind} is {operation.state} and the cluster {cluster.status}"
