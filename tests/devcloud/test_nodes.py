@@ -50,6 +50,35 @@ def test_a_server_can_take_long(cloud: Devcloud, stacks: Stacks) -> None:
     assert time.monotonic() - started > 2
 
 
+def test_a_reboot_can_fail(cloud: Devcloud, stacks: Stacks) -> None:
+    """The server ends in ERROR with the reason as its fault; a hard reboot starts it again."""
+    name = unique("reboot")
+    stacks.settled(stacks.create("reboot", templates.node(name)))
+    compute = stacks.connection.compute
+    (server,) = compute.servers(name=name)
+    cloud.add_fault(Fault(target="reboot", action="fail", name=name, message="no power"))
+    compute.reboot_server(server, "SOFT")
+    failed = compute.wait_for_server(server, status="ERROR", failures=[], interval=1, wait=30)
+    assert "no power" in compute.get_server(failed.id).fault["message"]
+    cloud.clear_faults()
+    compute.reboot_server(server, "HARD")
+    compute.wait_for_server(server, status="ACTIVE", failures=[], interval=1, wait=30)
+
+
+def test_a_failed_rebuild_can_be_repeated(cloud: Devcloud, stacks: Stacks) -> None:
+    """A rebuild boots the server anew; one that fails leaves it in ERROR, not for ever."""
+    name = unique("rebuild")
+    stacks.settled(stacks.create("rebuild", templates.node(name)))
+    compute = stacks.connection.compute
+    (server,) = compute.servers(name=name)
+    cloud.add_fault(Fault(target="server", action="fail", name=name, message="disk broken"))
+    compute.rebuild_server(server, image=server.image["id"])
+    compute.wait_for_server(server, status="ERROR", failures=[], interval=1, wait=30)
+    cloud.clear_faults()
+    compute.rebuild_server(server, image=server.image["id"])
+    compute.wait_for_server(server, status="ACTIVE", failures=[], interval=1, wait=30)
+
+
 def test_a_node_can_report_a_failure(cloud: Devcloud, stacks: Stacks) -> None:
     """The node's reason becomes the stack's reason."""
     cloud.add_fault(Fault(target="node", action="fail", message="kubeadm: no such file"))

@@ -9,7 +9,7 @@ from email.mime.text import MIMEText
 
 import pytest
 
-from devcloud.inside.userdata import Signal, signals
+from devcloud.inside.userdata import Login, Signal, signals
 
 URL = "http://127.0.0.1:15004/v1/p/stacks/s/0d/resources/handle/signal"
 TOKEN = "gAAAAABm" + "x" * 150 + "-_0="
@@ -118,3 +118,35 @@ def test_a_call_is_made_once() -> None:
 def test_other_user_data_calls_nobody(user_data: str) -> None:
     """What is no call, or cannot be read, is ignored."""
     assert signals(user_data) == []
+
+
+GIVEN = {
+    "auth_url": "http://127.0.0.1:15000/v3/",
+    "username": "handle",
+    "user_id": "u",
+    "password": "p%#&",
+    "project_id": "p",
+    "alarm_url": URL,
+}
+WITH_LOGIN = [Signal(URL, login=Login("http://127.0.0.1:15000/v3/", "u", "p%#&", "p"))]
+
+
+@pytest.mark.parametrize(
+    "user_data",
+    [
+        json.dumps(GIVEN),
+        b64(json.dumps(GIVEN)),
+        ignition("data:," + urllib.parse.quote(json.dumps(GIVEN))),
+        ignition("data:;base64," + packed(json.dumps(GIVEN)), compression="gzip"),
+    ],
+)
+def test_call_with_a_login(user_data: str) -> None:
+    """The attribute ``signal`` of a handle with HEAT_SIGNAL is found in any wrapping."""
+    assert signals(user_data) == WITH_LOGIN
+
+
+@pytest.mark.parametrize("missing", ["auth_url", "user_id", "password", "project_id", "alarm_url"])
+def test_login_without_one_of_its_parts(missing: str) -> None:
+    """A document that lacks something is no call."""
+    given = {name: value for name, value in GIVEN.items() if name != missing}
+    assert signals(json.dumps(given)) == []
