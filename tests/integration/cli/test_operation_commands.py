@@ -8,6 +8,7 @@ import yaml
 
 from jeroboam.models import OperationState, Status, StepNote, StepState
 from tests.integration.api.conftest import Service
+from tests.integration.api.test_operation_control import waiting_for_approval
 from tests.integration.cli.clusters import created, creating, latest, step, write
 from tests.integration.cli.conftest import CommandLine
 
@@ -165,3 +166,39 @@ async def test_resume_what_does_not_wait(service: Service, cli: CommandLine) -> 
     operation = await creating(service)
     said = await cli.refused("operation", "resume", operation.uuid, "--reject")
     assert "does not wait for an answer" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "ok", "words"), [("--approve", True, "goes on"), ("--reject", False, "fails")]
+)
+async def test_resume_answers_for_a_hook(
+    service: Service, cli: CommandLine, option: str, words: str, *, ok: bool
+) -> None:
+    """An administrator answers for the hook that an operation waits for; nobody else may."""
+    operation = await waiting_for_approval(service)
+    answer = ("operation", "resume", operation.uuid, option, "--message", "by phone")
+    assert "operation:approve" in await cli.refused(*answer)
+    said = await cli.ok(*answer, "--os-cloud", "admin")
+    assert f"the operation {words}" in said
+    (given,) = service.operations.answers
+    assert (given.ok, given.message) == (ok, "by phone")
+
+
+async def test_resume_what_was_cancelled(service: Service, cli: CommandLine) -> None:
+    """A cancelled operation is resumed by whoever may begin such a one."""
+    operation = await creating(service)
+    cancelled = {"state": OperationState.CANCELLED, "cluster_status": Status.CREATE_FAILED}
+    await write(service, operation, 1, **cancelled)
+    said = await cli.ok("operation", "resume", operation.uuid)
+    assert f"jeroboam operation watch {operation.uuid}" in said
+    assert service.operations.started[-1].uuid == operation.uuid
+
+
+async def test_json_of_what_was_taken_up(service: Service, cli: CommandLine) -> None:
+    """A program reads the operation's uuid and what will happen."""
+    operation = await creating(service)
+    failed = {"state": OperationState.FAILED, "cluster_status": Status.CREATE_FAILED}
+    await write(service, operation, 1, **failed)
+    said = json.loads(await cli.ok("operation", "retry", operation.uuid, "-f", "json"))
+    assert said["operation_id"] == operation.uuid
+    assert said["message"]
