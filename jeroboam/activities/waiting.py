@@ -12,8 +12,13 @@ from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.poll_hub import Answer, PollHub
 from jeroboam.activities.submission import submit
 from jeroboam.drivers.base import Phase, Progress, Watch
-from jeroboam.errors import BackendFailedError, JeroboamError, WorkerStoppingError
-from jeroboam.models import BackendCall, StepNote, utc_now
+from jeroboam.errors import (
+    BackendFailedError,
+    JeroboamError,
+    OperationEndedError,
+    WorkerStoppingError,
+)
+from jeroboam.models import BackendCall, Operation, StepNote, StepState, utc_now
 from jeroboam.models.wire import StepInput, StepResult
 
 
@@ -102,8 +107,10 @@ class WaitActivities:
         return True
 
     async def _resubmit(self, wait: _Wait, progress: Progress) -> None:
-        # A delete may have taken over, and this wait has not heard of it yet.
-        await self._admission.operation(wait.step.operation_id)
+        # A delete or the roll-back may have taken over, and this wait has not heard of it yet.
+        operation = await self._admission.operation(wait.step.operation_id)
+        if not _is_at_work(operation, wait.step.step):
+            raise OperationEndedError("The step has ended; nothing is asked for it any more.")
         wait.resubmissions += 1
         activity.heartbeat(wait.resubmissions)
         await self._note(wait, f"{progress.message} Asking for it again.")
@@ -144,6 +151,11 @@ class WaitActivities:
                 message=message,
             )
         )
+
+
+def _is_at_work(operation: Operation, name: str) -> bool:
+    """Return whether the record says that a step is at work."""
+    return any(step.name == name and step.state is StepState.RUNNING for step in operation.steps)
 
 
 def watch_of(admitted: Admitted, call: BackendCall) -> Watch:
