@@ -149,7 +149,7 @@ def refusal(kind: OperationKind, status: Status) -> str | None:
             f"The cluster was never complete ({status}), so there is nothing to {kind.words}. "
             "Retry its creation, or delete it."
         )
-    return f"The cluster is {status}. Retry its deletion, or delete it by force."
+    return f"The cluster is {status}. Delete it again, or have it deleted by force."
 
 
 def may_retry(state: OperationState) -> bool:

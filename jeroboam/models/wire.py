@@ -76,9 +76,11 @@ class CancelRequest(Model):
     """The input of the update ``cancel``.
 
     Args:
+        operation_id: The operation that is meant; by now another one may be at work.
         reason: For the record: who asked, and why.
     """
 
+    operation_id: str
     reason: str
 
 
@@ -134,12 +136,14 @@ class HookAnswer(Model):
     """What a hook says when it answers later; the input of the update ``answer_hook``.
 
     Args:
+        operation_id: The operation that is meant; filled in by whoever sends it.
         step: The hook's step in the plan.
         ok: Whether the operation may go on.
         message: Why not, or a remark for the record.
         labels: Labels that it adds to the cluster.
     """
 
+    operation_id: str = ""
     step: str
     ok: bool
     message: str = ""

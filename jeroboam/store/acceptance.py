@@ -115,7 +115,8 @@ async def reopen(connection: AsyncConnection, uuid: str, at: datetime) -> Operat
             f"The operation is {operation.state}; only one that failed or was cancelled can be "
             "taken up again."
         )
-    if row["operation_id"] != uuid:
+    changes_nothing = TRAITS[operation.kind].cluster is None
+    if row["operation_id"] != uuid and not changes_nothing:
         raise ConflictError(
             "A later operation has changed the cluster since. Ask for the change anew."
         )

@@ -93,8 +93,8 @@ class OperationClient:
         """
         if not operation.state.active:
             raise ConflictError(f"The operation has ended already ({operation.state}).")
-        outcome = await self._update(operation, CANCEL_UPDATE, CancelRequest(reason=reason))
-        return str(outcome)
+        request = CancelRequest(operation_id=operation.uuid, reason=reason)
+        return str(await self._update(operation, CANCEL_UPDATE, request))
 
     async def answer_hook(self, operation: Operation, answer: HookAnswer) -> None:
         """Hand a late answer of a hook to the operation that waits for it.
@@ -103,7 +103,8 @@ class OperationClient:
             ConflictError: Nobody waits for it.
             CloudUnavailableError: Temporal, or the worker, does not answer.
         """
-        await self._update(operation, ANSWER_HOOK_UPDATE, answer)
+        meant = answer.model_copy(update={"operation_id": operation.uuid})
+        await self._update(operation, ANSWER_HOOK_UPDATE, meant)
 
     async def retry(self, operation: Operation) -> None:
         """Take up an operation again that failed or was cancelled; what is done stays done.

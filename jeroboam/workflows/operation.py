@@ -80,10 +80,11 @@ class OperationWorkflow:
         Raises:
             ApplicationError: With the reason for the user.
         """
-        del request
-        if TRAITS[self._current].on_cancel is OnCancel.REFUSE:
+        if self._body is None or not self._body.works_on(request.operation_id):
+            refused = "The operation is not at work."
+        elif TRAITS[self._current].on_cancel is OnCancel.REFUSE:
             refused = CANCEL_WORDS[OnCancel.REFUSE]
-        elif self._body is None or self._body.ending:
+        elif self._body.ending:
             refused = "The operation is ending already; there is nothing left to cancel."
         elif self._body.interruption:
             refused = "The operation is being cancelled already."
@@ -104,7 +105,8 @@ class OperationWorkflow:
         Raises:
             ApplicationError: Nobody does.
         """
-        if self._body is None or self._body.awaited != answer.step:
+        meant = self._body is not None and self._body.works_on(answer.operation_id)
+        if self._body is None or not meant or self._body.awaited != answer.step:
             raise ApplicationError("Nobody waits for this answer.", type="ConflictError")
 
     async def execute(self, request: OperationRequest) -> OperationResult:

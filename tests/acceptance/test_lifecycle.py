@@ -154,7 +154,7 @@ def test_node_group(stack: Stack, tenant: Connection) -> None:
     before = servers(tenant)
     stacks = {one.id for one in tenant.orchestration.stacks()}
     stack.openstack(
-        *("coe", "nodegroup", "create", NAME, "big", "--node-count", "1", "--flavor", "m1.large")
+        *("coe", "nodegroup", "create", NAME, "big", "--node-count", "1", "--flavor", "m1.small")
     )
     until(stack, "UPDATE_COMPLETE")
     new = servers(tenant).keys() - before.keys()

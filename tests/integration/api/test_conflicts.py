@@ -168,5 +168,5 @@ async def test_nothing_is_accepted_over_a_failed_delete_but_deletes(service: Ser
     await service.apply(operation, state=OperationState.FAILED, cluster_status=Status.DELETE_FAILED)
     response = await change(service, uuid, "resize")
     assert response.status_code == 409
-    assert "Retry its deletion" in error_of(response)["detail"]
+    assert "Delete it again" in error_of(response)["detail"]
     assert (await service.call("DELETE", f"/v1/clusters/{uuid}")).status_code == 204

@@ -45,9 +45,9 @@ async def waiting_for_approval(service: Service) -> Operation:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (None, "Cancelled by user u2"),
-        ({}, "Cancelled by user u2"),
-        ({"reason": "wrong cluster"}, "Cancelled by user u2: wrong cluster"),
+        (None, "Cancelled by user u2."),
+        ({}, "Cancelled by user u2."),
+        ({"reason": "wrong cluster"}, "Cancelled by user u2: wrong cluster."),
     ],
 )
 async def test_a_cancellation_says_what_will_happen(

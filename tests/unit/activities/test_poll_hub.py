@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from jeroboam.activities.poll_hub import PollHub
 from jeroboam.drivers.base import CloudAccess, Phase, Poller, Progress, Watch
 from jeroboam.errors import CloudUnavailableError, JeroboamError
-from jeroboam.models import OperationKind
+from jeroboam.models import Method
 from tests.fakes import NoCloud
 
 
@@ -34,7 +34,8 @@ def watch(name: str) -> Watch:
         project_id="p",
         trust_id=None,
         backend_id=None,
-        operation=OperationKind.CREATE,
+        method=Method.CREATE_CLUSTER,
+        key=f"{name}:o:Submit",
     )
 
 

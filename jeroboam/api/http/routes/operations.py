@@ -103,8 +103,8 @@ async def cancel_operation(
     operation = await permitted_operation(dependencies, caller, ident, "operation:cancel")
     reason = f"Cancelled by user {caller.identity.user_id}"
     if body and body.reason:
-        reason = f"{reason}: {body.reason}"
-    return told(operation, await dependencies.operations.cancel(operation, reason))
+        reason = f"{reason}: {body.reason.rstrip('.')}"
+    return told(operation, await dependencies.operations.cancel(operation, f"{reason}."))
 
 
 @router.post(
