@@ -1,6 +1,6 @@
 """Calls the driver's method that a step of a plan names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from jeroboam.activities import threads
 from jeroboam.activities.admission import Admitted
@@ -11,7 +11,7 @@ from jeroboam.drivers.base import (
     SupportsUpgrade,
 )
 from jeroboam.errors import DriverContractError
-from jeroboam.models import BackendCall, Method, NodeGroup
+from jeroboam.models import BackendCall, Method, Node, NodeGroup
 
 
 async def submit(admitted: Admitted, call: BackendCall, *, details: object = None) -> str | None:
@@ -38,7 +38,7 @@ def _update_cluster(admitted: Admitted, call: BackendCall) -> None:
         admitted.context,
         admitted.spec_of(call),
         _group(admitted, call),
-        admitted.spec.nodes(call.nodes_to_remove),
+        _still_there(admitted, call.nodes_to_remove),
         admitted.step.minutes_left,
     )
 
@@ -103,6 +103,12 @@ _SUBMISSIONS: Mapping[Method, Callable[[Admitted, BackendCall], str | None]] = {
     Method.REBOOT_NODES: _reboot_nodes,
     Method.REBUILD_NODES: _rebuild_nodes,
 }
+
+
+def _still_there(admitted: Admitted, names: Sequence[str]) -> tuple[Node, ...]:
+    """Return the nodes with these names; one that an earlier attempt has removed is removed."""
+    nodes = (node for group in admitted.spec.node_groups for node in group.nodes)
+    return tuple(node for node in nodes if node.name in names)
 
 
 def _group(admitted: Admitted, call: BackendCall) -> NodeGroup:
