@@ -10,15 +10,13 @@ from jeroboam.activities import threads
 from jeroboam.activities.admission import Admission, Admitted
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.poll_hub import Answer, PollHub
-from jeroboam.activities.submission import submit
 from jeroboam.drivers.base import Phase, Progress, Watch
 from jeroboam.errors import (
     BackendFailedError,
     JeroboamError,
-    OperationEndedError,
     WorkerStoppingError,
 )
-from jeroboam.models import BackendCall, Operation, StepNote, StepState, utc_now
+from jeroboam.models import BackendCall, StepNote, utc_now
 from jeroboam.models.wire import StepInput, StepResult
 
 
@@ -30,7 +28,6 @@ class _Wait:
     call: BackendCall
     admitted: Admitted
     watch: Watch
-    resubmissions: int = 0
     unanswered_since: str | None = None
     note: str = ""
     beaten_at: float = field(default_factory=time.monotonic)
@@ -39,7 +36,7 @@ class _Wait:
         """Say that the wait is alive, when that was not said lately."""
         if time.monotonic() - self.beaten_at >= threads.HEARTBEAT_SECONDS:
             self.beaten_at = time.monotonic()
-            activity.heartbeat(self.resubmissions)
+            activity.heartbeat()
 
 
 class WaitActivities:
@@ -53,26 +50,23 @@ class WaitActivities:
 
     @activity.defn
     async def wait_for_backend(self, step: StepInput) -> StepResult:
-        """Wait until the backend has done what was submitted.
+        """Wait until the backend has done what was submitted, or has broken it off.
+
+        It never submits anything itself: a wait that was cancelled learns of it only at its next
+        heartbeat, and must not ask for what is no longer wanted until then.
 
         Raises:
             BackendFailedError: The backend gave up; the message is its root cause.
             WorkerStoppingError: This worker shuts down; another one goes on.
         """
         admitted, call = await self._admission.admit(step), step.required_call
-        earlier = activity.info().heartbeat_details
-        wait = _Wait(
-            step,
-            call,
-            admitted,
-            watch_of(admitted, call),
-            resubmissions=int(earlier[0]) if earlier else 0,
-        )
+        wait = _Wait(step, call, admitted, watch_of(admitted, call))
         cloud = self._dependencies.cloud(admitted.spec.cluster.cloud)
         async with self._hub.watching(cloud, admitted.driver.poller(), wait.watch) as answers:
-            while not await self._settled(wait, await self._next(wait, answers)):
-                pass
-        return StepResult()
+            while True:
+                result = await self._result(wait, await self._next(wait, answers))
+                if result:
+                    return result
 
     async def _next(self, wait: _Wait, answers: "asyncio.Queue[Answer]") -> Answer:
         while True:
@@ -84,37 +78,28 @@ class WaitActivities:
             except TimeoutError:
                 continue
 
-    async def _settled(self, wait: _Wait, answer: Answer) -> bool:
+    async def _result(self, wait: _Wait, answer: Answer) -> StepResult | None:
+        """Return how the wait ends; nothing while it goes on."""
         if isinstance(answer, JeroboamError):
             await self._note_silence(wait, answer)
-            return False
+            return None
         wait.unanswered_since = None
         if answer.phase is Phase.RUNNING:
             await self._note(wait, answer.message)
-            return False
-        return await self._conclude(wait, answer)
+            return None
+        return await self._verdict(wait, answer)
 
-    async def _conclude(self, wait: _Wait, progress: Progress) -> bool:
+    async def _verdict(self, wait: _Wait, progress: Progress) -> StepResult:
         removing = wait.call.method.removes
         if progress.phase is Phase.GONE and not removing:
             raise BackendFailedError(f"What was being worked on has vanished: {progress.message}")
         again = progress.phase is Phase.INTERRUPTED or (removing and progress.phase is Phase.FAILED)
-        if again and wait.resubmissions < wait.step.resubmissions:
-            await self._resubmit(wait, progress)
-            return False
+        if again and wait.step.resubmissions:
+            await self._note(wait, f"{progress.message} Asking for it again.")
+            return StepResult(again=True)
         if progress.phase in {Phase.FAILED, Phase.INTERRUPTED}:
             raise await self._failure(wait, progress)
-        return True
-
-    async def _resubmit(self, wait: _Wait, progress: Progress) -> None:
-        # A delete or the roll-back may have taken over, and this wait has not heard of it yet.
-        operation = await self._admission.operation(wait.step.operation_id)
-        if not _is_at_work(operation, wait.step.step):
-            raise OperationEndedError("The step has ended; nothing is asked for it any more.")
-        wait.resubmissions += 1
-        activity.heartbeat(wait.resubmissions)
-        await self._note(wait, f"{progress.message} Asking for it again.")
-        await submit(wait.admitted, wait.call, details=wait.resubmissions)
+        return StepResult()
 
     async def _failure(self, wait: _Wait, progress: Progress) -> BackendFailedError:
         admitted = wait.admitted
@@ -125,7 +110,6 @@ class WaitActivities:
                 admitted.spec_of(wait.call),
                 wait.watch,
                 progress,
-                details=wait.resubmissions,
             )
         except JeroboamError as error:
             # The verdict stands, whether or not its details can be read.
@@ -151,11 +135,6 @@ class WaitActivities:
                 message=message,
             )
         )
-
-
-def _is_at_work(operation: Operation, name: str) -> bool:
-    """Return whether the record says that a step is at work."""
-    return any(step.name == name and step.state is StepState.RUNNING for step in operation.steps)
 
 
 def watch_of(admitted: Admitted, call: BackendCall) -> Watch:

@@ -91,7 +91,7 @@ class StepInput(Model):
         step: The step's name in the plan; with the two ids it makes the idempotency key.
         kind: What the operation is.
         minutes_left: What is left of the operation's deadline, at least 1.
-        resubmissions: How often an interrupted backend operation may be submitted again.
+        resubmissions: How often what is waited for may still be submitted again.
         failure: Why the operation failed, for hooks that run then.
     """
 
@@ -105,7 +105,7 @@ class StepInput(Model):
     call: BackendCall | None = None
     hook: HookCall | None = None
     minutes_left: int = 1
-    resubmissions: int = 5
+    resubmissions: int = 0
     failure: str | None = None
 
     @property
@@ -158,6 +158,7 @@ class StepResult(Model):
         message: In words, for the step's record.
         labels: Labels that a hook adds to the cluster.
         later: The hook answers by the update ``answer_hook``.
+        again: What was waited for was broken off and has to be submitted again.
     """
 
     backend_id: str | None = None
@@ -166,6 +167,7 @@ class StepResult(Model):
     message: str | None = None
     labels: Mapping[str, str] = Field(default_factory=dict)
     later: bool = False
+    again: bool = False
 
 
 class OperationResult(Model):

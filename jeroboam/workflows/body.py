@@ -175,6 +175,11 @@ class Body:
         """
         try:
             result = await self._perform(step, budget, failure)
+            for left in reversed(range(limits.RESUBMISSIONS)):
+                if not result.again:
+                    break
+                await self._perform(step.model_copy(update={"action": Action.SUBMIT}), budget)
+                result = await self._perform(step, budget, resubmissions=left)
             if result.later:
                 result = await self._answer(step, budget)
         except ActivityError as error:
@@ -194,7 +199,14 @@ class Body:
         state = StepState.SUCCEEDED if ignored else StepState.WARNED
         self._record.ended(state, workflow.now(), error=failure.reason)
 
-    async def _perform(self, step: PlanStep, budget: timedelta, failure: str | None) -> StepResult:
+    async def _perform(
+        self,
+        step: PlanStep,
+        budget: timedelta,
+        failure: str | None = None,
+        *,
+        resubmissions: int = limits.RESUBMISSIONS,
+    ) -> StepResult:
         waiting = step.action is Action.WAIT
         return await workflow.execute_activity_method(
             ACTIVITY_OF_ACTION[step.action],
@@ -209,6 +221,7 @@ class Body:
                 call=step.call,
                 hook=step.hook,
                 minutes_left=max(1, int(budget.total_seconds() // 60)),
+                resubmissions=resubmissions,
                 failure=failure,
             ),
             task_queue=f"{workflow.info().task_queue}-poll" if waiting else None,

@@ -19,6 +19,9 @@ STEP_HEARTBEAT = timedelta(seconds=15)
 WAIT_HEARTBEAT = timedelta(seconds=60)
 """After this silence a wait is handed to another worker. Longer, since thousands may wait."""
 
+RESUBMISSIONS = 5
+"""How often work is submitted again that the backend broke off."""
+
 COMPENSATION_TOTAL = timedelta(hours=24)
 """A roll-back has a clock of its own: the operation's may have run out already."""
 
