@@ -179,7 +179,10 @@ class Life:
             await self._wait_for_removal(operation)
         problems = await self._judge(ended, fault, before, attempts)
         seconds = time.monotonic() - started
-        self.report.add(Round(self.number, ended.kind, fault.name, ended.state, seconds, problems))
+        where = [f"{one.act} {one.when} {one.step}" for one in fault.strikes]
+        self.report.add(
+            Round(self.number, ended.kind, fault.name, ended.state, seconds, problems, where)
+        )
         if problems:
             await self.report.evidence(self.number, str(ended.uuid), ended, self._known())
             raise StuckError(f"{ended.kind} {ended.uuid}: {problems[0]}")

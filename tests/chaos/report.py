@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,11 @@ WORDS = ("lost", "stuck", "duplicated", "orphaned", "wrong")
 
 @dataclass(frozen=True)
 class Round:
-    """One attempt of one operation."""
+    """One attempt of one operation.
+
+    Args:
+        where: The points at which something was struck.
+    """
 
     cluster: int
     kind: OperationKind
@@ -24,6 +28,7 @@ class Round:
     state: OperationState
     seconds: float
     problems: list[str]
+    where: list[str] = field(default_factory=list)
 
 
 class Report:
