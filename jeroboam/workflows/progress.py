@@ -25,7 +25,7 @@ with workflow.unsafe.imports_passed_through():
 from jeroboam.workflows.failure import Failure
 
 _MARK = {
-    StepState.PENDING: "&nbsp;",
+    StepState.PENDING: "·",
     StepState.RUNNING: "▶",
     StepState.SUCCEEDED: "✔",
     StepState.FAILED: "✘",
@@ -225,7 +225,7 @@ def _status(words: Words | None, word: Ending | str | None) -> Status | None:
 
 def _line(step: StepRecord) -> str:
     took = (
-        f" {(step.ended_at - step.started_at).total_seconds():.1f} s"
+        f" ({(step.ended_at - step.started_at).total_seconds():.1f} s)"
         if step.started_at and step.ended_at
         else ""
     )
