@@ -14,13 +14,11 @@ from temporalio.worker import (
     Interceptor,
 )
 
+from jeroboam.activities.defects import Defects
 from jeroboam.errors import JeroboamError, RateLimitedError, WorkerStoppingError
 from jeroboam.models import StepNote, Transition
 from jeroboam.models.wire import OperationRequest, StepInput
 from jeroboam.store import Store
-
-DEFECT_ATTEMPTS = 5
-"""How often an unexpected exception is retried: a defect seldom mends itself."""
 
 NOTE_TIMEOUT_SECONDS = 5.0
 
@@ -32,16 +30,18 @@ class ErrorTranslation(Interceptor):
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._defects = Defects()
 
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the name is the SDK's
         """Wrap the activity."""
-        return _Translating(next, self._store)
+        return _Translating(next, self._store, self._defects)
 
 
 class _Translating(ActivityInboundInterceptor):
-    def __init__(self, next_: ActivityInboundInterceptor, store: Store) -> None:
+    def __init__(self, next_: ActivityInboundInterceptor, store: Store, defects: Defects) -> None:
         super().__init__(next_)
         self._store = store
+        self._defects = defects
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - the name is the SDK's
         argument = input.args[0] if input.args else None
@@ -56,7 +56,17 @@ class _Translating(ActivityInboundInterceptor):
             except Exception as error:
                 log.exception("activity_defect")
                 # Its text may hold anything, a secret too: it stays out of the run's history.
-                raise _defect(error) from None
+                raise self._defect(error) from None
+
+    def _defect(self, error: Exception) -> ApplicationError:
+        """Say what kind of defect it was; its text stays in the log."""
+        info = activity.info()
+        kind = type(error).__name__
+        return ApplicationError(
+            f"A defect in Jeroboam or in a plug-in: {kind}. The worker's log has more.",
+            type="Defect",
+            non_retryable=self._defects.is_hopeless(info.workflow_run_id or "", info.activity_id),
+        )
 
     async def _report(self, argument: object, error: JeroboamError) -> None:
         """Tell those who watch the operation that a step is being retried, and why."""
@@ -98,13 +108,4 @@ def _application_error(error: JeroboamError) -> ApplicationError:
         type=type(error).__name__,
         non_retryable=not error.retryable,
         next_retry_delay=delay,
-    )
-
-
-def _defect(error: Exception) -> ApplicationError:
-    """Say what kind of defect it was; its text stays in the log."""
-    return ApplicationError(
-        f"A defect in Jeroboam or in a plug-in: {type(error).__name__}. The worker's log has more.",
-        type="Defect",
-        non_retryable=activity.info().attempt >= DEFECT_ATTEMPTS,
     )
