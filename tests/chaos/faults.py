@@ -180,7 +180,7 @@ def _hook(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | 
 
 
 def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | None:
-    hand = chance.choice(list(Hand))
+    hand, on_cancel = chance.choice(list(Hand)), TRAITS[plan.kind].on_cancel
     outcome = {
         Hand.CANCEL: Outcome.STOPPED,
         Hand.CANCEL_RUN: Outcome.STOPPED,
@@ -192,11 +192,14 @@ def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | 
     }[hand]
     if plan.kind.deletes and outcome is Outcome.REMOVED:
         return None
-    if TRAITS[plan.kind].on_cancel is OnCancel.REFUSE and hand is Hand.CANCEL:
+    if on_cancel is OnCancel.REFUSE and hand is Hand.CANCEL:
         outcome = Outcome.WELL
     labels: dict[str, str] = {}
     calls = calls_of(plan)
-    ends_lies = hand in {Hand.CANCEL, Hand.CANCEL_RUN, Hand.DELETE, Hand.FORCE_DELETE}
+    # A cancellation waits for the nodes at work where the kind says so: on a lie for ever.
+    ends_lies = hand in {Hand.DELETE, Hand.FORCE_DELETE} or (
+        hand in {Hand.CANCEL, Hand.CANCEL_RUN} and on_cancel is OnCancel.ROLL_BACK
+    )
     lies = ends_lies and outcome is not Outcome.WELL and not plan.kind.deletes
     if calls and lies and chance.random() < LIES:
         labels = {"fake_lie": str(calls[0])}
