@@ -14,8 +14,11 @@ from jeroboam.models.targets import upgraded_groups
 MOST_BATCHES = 500
 """More would make the record of one operation too large to read or to write."""
 
-FORCED_SECONDS = 600
+FORCED_SECONDS = 180
 """What each step of a forced removal gets before it is passed over."""
+
+FORCED_WAIT_SECONDS = 600
+"""What the backend gets for it: a removal that works takes its time."""
 
 Work = tuple[PlanStep, ...]
 
@@ -114,7 +117,12 @@ def _delete(_: Ask) -> Work:
 def _force_delete(ask: Ask) -> Work:
     return tuple(
         step.model_copy(
-            update={"on_failure": FailurePolicy.WARN, "timeout_seconds": FORCED_SECONDS}
+            update={
+                "on_failure": FailurePolicy.WARN,
+                "timeout_seconds": FORCED_WAIT_SECONDS
+                if step.action is Action.WAIT
+                else FORCED_SECONDS,
+            }
         )
         for step in _delete(ask)
     )
