@@ -21,6 +21,7 @@ from jeroboam.models import (
     OperationState,
     Status,
     StepState,
+    work,
 )
 from jeroboam.store import OperationFilter, Page, Scope
 from tests.integration.engine import Engine, running_engine
@@ -404,6 +405,22 @@ async def test_forced_delete_ends_a_delete_that_hangs(engine: Engine) -> None:
     await engine.gone(spec)
     assert (await engine.ended(forced)).state is OperationState.SUCCEEDED
     assert "forced delete" in ((await engine.ended(stuck)).reason or "")
+
+
+async def test_forced_delete_without_a_backend(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the backend never answers, a delete by force ends all the same and says so."""
+    monkeypatch.setattr(work, "FORCED_SECONDS", 2)
+    monkeypatch.setattr(work, "FORCED_WAIT_SECONDS", 2)
+    dead = {"fake_unavailable": "delete", "fake_unavailable_calls": "1000", "fake_lie": "delete"}
+    spec = await ready(engine, **dead)
+    forced = engine.operation(spec.cluster, OperationKind.FORCE_DELETE)
+    await engine.operations.delete(spec.cluster, forced)
+    await engine.gone(spec)
+    ended = await engine.ended(forced)
+    assert ended.state is OperationState.SUCCEEDED
+    assert "does not answer" in (ended.reason or "")
 
 
 async def test_reset_run_goes_on(engine: Engine) -> None:
