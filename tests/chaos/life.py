@@ -4,17 +4,8 @@ import asyncio
 import random
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-from temporalio.api.common.v1 import WorkflowExecution
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
-from temporalio.client import Client, WorkflowFailureError
-from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
 
 from jeroboam.activities.planning import Planner
 from jeroboam.drivers.fake.cluster import FakeCluster
@@ -27,15 +18,13 @@ from jeroboam.models import (
     OperationKind,
     OperationState,
     Parameters,
-    new_uuid,
 )
 from jeroboam.models.lifecycle import TRAITS, OnCancel
-from jeroboam.models.start import run_start
-from jeroboam.models.wire import workflow_id
 from tests.chaos import faults, wishes
 from tests.chaos.backend_faults import BackendFaults
 from tests.chaos.environment import Environment
 from tests.chaos.faults import Fault, Hand, Outcome
+from tests.chaos.hands import Operator
 from tests.chaos.hook import ChaosHook
 from tests.chaos.oracle import Case, is_settled, judge
 from tests.chaos.report import Report, Round
@@ -45,7 +34,6 @@ from tests.chaos.tenant import RefusedError, Tenant
 END_SECONDS = 300.0
 """An operation that has not ended by then is stuck."""
 
-RPC_SECONDS = 60.0
 CONFLICT = 409
 API_CRASHES = 0.03
 MOST_RETRIES = 4
@@ -284,14 +272,9 @@ class Life:
                 kind = K.DELETE if hand is Hand.DELETE else K.FORCE_DELETE
                 removal = await self.tenant.ask(cluster, kind, Parameters())
                 self.environment.rules.set(removal.uuid, ())
-            case Hand.TERMINATE:
-                return await self._temporal(lambda client: self._terminate(client, operation))
-            case Hand.CANCEL_RUN:
-                return await self._temporal(lambda client: self._cancel_run(client, operation))
-            case Hand.RESET:
-                return await self._temporal(lambda client: self._reset(client, operation))
-            case Hand.RERUN:
-                return await self._temporal(lambda client: self._rerun(client, operation))
+            case Hand.TERMINATE | Hand.CANCEL_RUN | Hand.RESET | Hand.RERUN:
+                operator = Operator(self.environment, self.chance)
+                return await operator.lay_hand(hand, operation, cluster)
         return True
 
     async def _cancel(self, operation: Operation) -> bool:
@@ -301,67 +284,4 @@ class Life:
             if error.status != CONFLICT:
                 raise
             return TRAITS[operation.kind].on_cancel is OnCancel.REFUSE
-        return True
-
-    async def _terminate(self, client: Client, operation: Operation) -> bool:
-        await self._handle(client, operation).terminate()
-        return True
-
-    async def _cancel_run(self, client: Client, operation: Operation) -> bool:
-        await self._handle(client, operation).cancel()
-        return True
-
-    @staticmethod
-    def _handle(client: Client, operation: Operation) -> Any:
-        return client.get_workflow_handle(workflow_id(operation.cluster_id))
-
-    async def _temporal(self, ask: Callable[[Client], Awaitable[bool]]) -> bool:
-        """Ask Temporal, as soon as it answers; return whether there was such a run."""
-        deadline = time.monotonic() + RPC_SECONDS
-        while True:
-            try:
-                return await ask(await self.environment.client())
-            except WorkflowAlreadyStartedError:
-                return False
-            except (RPCError, RuntimeError) as error:
-                if isinstance(error, RPCError) and error.status is RPCStatusCode.NOT_FOUND:
-                    return False
-                if time.monotonic() > deadline:
-                    raise
-            await asyncio.sleep(0.3)
-
-    async def _reset(self, client: Client, operation: Operation) -> bool:
-        handle = self._handle(client, operation)
-        description = await handle.describe()
-        points = [
-            event.event_id
-            async for event in handle.fetch_history_events()
-            if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-        ]
-        if not points:
-            return False
-        await client.workflow_service.reset_workflow_execution(
-            ResetWorkflowExecutionRequest(
-                namespace=client.namespace,
-                workflow_execution=WorkflowExecution(
-                    workflow_id=handle.id, run_id=description.run_id
-                ),
-                reason="the fault harness",
-                workflow_task_finish_event_id=self.chance.choice(points),
-                request_id=new_uuid(),
-            )
-        )
-        return True
-
-    async def _rerun(self, client: Client, operation: Operation) -> bool:
-        """Start the run of an operation that has ended once more, as by hand."""
-        if self.spec is None:
-            return True
-        start = run_start(self.spec.cluster, operation)
-        queue = self.environment.settings.task_queue
-        handle = await client.start_workflow(
-            start.workflow, start.request, id=start.id, task_queue=queue, memo=start.memo
-        )
-        with suppress(WorkflowFailureError):
-            await handle.result()
         return True
