@@ -60,9 +60,11 @@ class ReconcileActivities:
             return 1
         if await self._runs.is_running(operation):
             return 0
-        # A run writes its end before it closes, so a fresh read decides.
-        if (await self._store.operations.get(operation.uuid)).state.active:
-            await self._store.operations.abandon(operation.uuid, ENDED_OUTSIDE)
-            log.warning("operation_abandoned", operation_id=operation.uuid)
-            return 1
-        return 0
+        # A run writes its end before it closes, so a fresh read decides. One that was taken up
+        # again since is active too, and has another run or none yet.
+        now = await self._store.operations.get(operation.uuid)
+        if not now.state.active or now.run_id != operation.run_id:
+            return 0
+        await self._store.operations.abandon(operation.uuid, ENDED_OUTSIDE)
+        log.warning("operation_abandoned", operation_id=operation.uuid)
+        return 1
