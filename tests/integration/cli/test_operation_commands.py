@@ -131,7 +131,7 @@ async def test_cancel(service: Service, cli: CommandLine) -> None:
     assert said == "The step at work is stopped and what was done is rolled back.\n"
     ((uuid, reason),) = service.operations.cancelled
     assert uuid == operation.uuid
-    assert reason.endswith(": wrong size")
+    assert reason.endswith(": wrong size.")
 
 
 async def test_cancel_what_has_ended(service: Service, cli: CommandLine) -> None:
