@@ -36,17 +36,18 @@ def tenant(stack: Stack) -> Connection:
 @pytest.fixture(scope="module", autouse=True)
 def cluster(stack: Stack, tenant: Connection) -> Iterator[str]:
     """A cluster of one master and two workers, which the tests of this module change in turn."""
-    labels = {"kube_tag": "v1.36.0", "etcd_volume_size": "1"}
-    new_template(tenant, "old", keypair_id="demo", labels={"kube_tag": labels["kube_tag"]})
-    new_template(tenant, "new", keypair_id="demo", labels={"kube_tag": "v1.37.0"})
+    for name, version in (("old", "v1.36.0"), ("new", "v1.37.0")):
+        # A master that is replaced needs a volume of its own for what etcd keeps.
+        labels = {"kube_tag": version, "etcd_volume_size": "1"}
+        new_template(tenant, name, keypair_id="demo", labels=labels)
     stack.openstack(
-        "coe", "cluster", "create", NAME, "--cluster-template", "old", *("--node-count", "2")
+        *("coe", "cluster", "create", NAME, "--cluster-template", "old", "--node-count", "2")
     )
     shown = until(stack, "CREATE_COMPLETE")
     yield shown["uuid"]
     stack.openstack("coe", "cluster", "delete", NAME)
     wait_for(lambda: not list(tenant.compute.servers(name=NAME)), SECONDS, "all servers are gone")
-    wait_for(lambda: not list(tenant.orchestration.stacks()), 30, "all stacks are gone")
+    wait_for(lambda: not stacks(tenant), 30, "all stacks are gone")
 
 
 def jeroboam(stack: Stack, *arguments: str, check: bool = True) -> str:
@@ -81,6 +82,11 @@ def until(stack: Stack, status: str) -> dict[str, Any]:
 def servers(tenant: Connection) -> dict[str, str]:
     """Return the ids of the cluster's servers by their names, as Nova knows them."""
     return {one.name: one.id for one in tenant.compute.servers() if one.name.startswith(NAME)}
+
+
+def stacks(tenant: Connection) -> set[str]:
+    """Return the ids of the cluster's stacks, as Heat knows them."""
+    return {one.id for one in tenant.orchestration.stacks() if one.name.startswith(NAME)}
 
 
 def actions(tenant: Connection, server: str) -> list[str]:
@@ -118,7 +124,7 @@ def test_resize_removes_the_named_node(stack: Stack, tenant: Connection) -> None
 
 def test_update(stack: Stack, tenant: Connection) -> None:
     """The old way to resize, as Terraform does it."""
-    stack.openstack("coe", "cluster", "update", NAME, "replace", "node_count=1")
+    stack.openstack("coe", "cluster", "update", "--node-count", "1", NAME)
     until(stack, "UPDATE_COMPLETE")
     assert len(servers(tenant)) == 2
 
@@ -152,15 +158,15 @@ def test_rebuild(stack: Stack, tenant: Connection) -> None:
 def test_node_group(stack: Stack, tenant: Connection) -> None:
     """A group of its own flavor is built, listed, bounded and removed, with its stack."""
     before = servers(tenant)
-    stacks = {one.id for one in tenant.orchestration.stacks()}
+    old = stacks(tenant)
     stack.openstack(
         *("coe", "nodegroup", "create", NAME, "big", "--node-count", "1", "--flavor", "m1.small")
     )
     until(stack, "UPDATE_COMPLETE")
     new = servers(tenant).keys() - before.keys()
     assert len(new) == 1
-    assert len({one.id for one in tenant.orchestration.stacks()} - stacks) == 1
-    stack.openstack("coe", "nodegroup", "update", NAME, "big", "replace", "max_node_count=4")
+    assert len(stacks(tenant) - old) == 1
+    stack.openstack("coe", "nodegroup", "update", "--max-nodes", "4", NAME, "big")
     until(stack, "UPDATE_COMPLETE")
     group = stack.openstack("coe", "nodegroup", "show", NAME, "big", "-f", "json")
     assert (group["max_node_count"], group["status"]) == (4, "UPDATE_COMPLETE")
@@ -170,7 +176,7 @@ def test_node_group(stack: Stack, tenant: Connection) -> None:
     stack.openstack("coe", "nodegroup", "delete", NAME, "big")
     until(stack, "UPDATE_COMPLETE")
     assert servers(tenant) == before
-    assert {one.id for one in tenant.orchestration.stacks()} == stacks
+    assert stacks(tenant) == old
 
 
 def test_upgrade(stack: Stack, tenant: Connection) -> None:
