@@ -225,6 +225,9 @@ async def _write_groups(
             "status_reason": transition.status_reason,
             "updated_at": transition.at,
         }
+        if transition.undone and transition.node_group_status is Status.CREATE_FAILED:
+            # What had been built is removed, and nobody shall work on its nodes.
+            values |= {"nodes": [], "node_addresses": []}
         meant = of_cluster
         if transition.node_groups == ():
             # The operation ended before it had a plan: those that it announced at its acceptance.

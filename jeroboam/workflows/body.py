@@ -160,6 +160,8 @@ class Body:
 
     async def _take(self, step: PlanStep) -> None:
         await self._write(self._record.started(step.name, workflow.now()))
+        # The write may have swallowed the interruption, and a wait would not end by itself.
+        self._check_interruption(step)
         # Before it is tried: a step that fails halfway must be undone as well.
         self._done.append(step)
         self.at_backend = step.action in _AT_BACKEND
@@ -179,6 +181,7 @@ class Body:
                 if not result.again:
                     break
                 await self._perform(step.model_copy(update={"action": Action.SUBMIT}), budget)
+                self._check_interruption(None if self.ending else step)
                 result = await self._perform(step, budget, resubmissions=left)
             if result.later:
                 result = await self._answer(step, budget)
