@@ -156,7 +156,7 @@ class Life:
         self._prepare(operation, fault)
         meddling = asyncio.create_task(self._meddle(operation, fault))
         try:
-            ended = await self._ended(operation)
+            ended = await self._ended(operation, meddling)
             await meddling
             ended = await self._ended(operation)
         finally:
@@ -205,12 +205,17 @@ class Life:
         self._hook.forget(operation.uuid)
         self.environment.rules.set(operation.uuid, ())
 
-    async def _ended(self, operation: Operation) -> Operation:
+    async def _ended(
+        self, operation: Operation, meddling: asyncio.Task[None] | None = None
+    ) -> Operation:
+        """Wait for an operation's end; trouble of somebody who meddles with it ends the wait."""
         deadline = time.monotonic() + END_SECONDS
         while time.monotonic() < deadline:
             found = await self._now(operation)
             if not found.state.active:
                 return found
+            if meddling and meddling.done():
+                meddling.result()
             await asyncio.sleep(0.1)
         problem = f"stuck: {found.kind} is {found.state} at '{found.current_step}'"
         self.report.found(self.number, found.kind, "?", [problem])
