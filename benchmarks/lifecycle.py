@@ -190,13 +190,12 @@ async def lag(bench: Bench, count: int, interval: float) -> None:
 
     async def one(number: int) -> None:
         await asyncio.sleep(number * interval / count * 3)
-        # Ends at all moments of an interval, as real ones do.
-        spec = await bench.create(interval * (2 + number / count))
-        done = next(
-            entry.at
-            for entry in bench.backend.read(spec.cluster.uuid).journal
-            if entry.event is Event.DONE
-        )
+        # Ends at all moments of an interval, as real ones do. The pretended backend looks at its
+        # clock when it is asked, so its own note of the end would be too late.
+        seconds = interval * (2 + number / count)
+        spec = await bench.create(seconds)
+        journal = bench.backend.read(spec.cluster.uuid).journal
+        done = seconds + next(entry.at for entry in journal if entry.event is Event.BEGUN)
         operation = await bench.store.operations.get(str(spec.cluster.operation_id))
         lags.append((operation.ended_at or utc_now()).timestamp() - done)
 
