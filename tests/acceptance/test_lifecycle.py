@@ -17,6 +17,8 @@ from openstack.connection import Connection
 from devcloud import Devcloud
 from tests.acceptance.stack import Stack, new_template, running_stack, wait_for
 
+pytestmark = pytest.mark.timeout(900)
+
 JEROBOAM = Path(sys.executable).with_name("jeroboam")
 NAME = "life"
 SECONDS = 240
