@@ -95,7 +95,7 @@ async def remember(connection: AsyncConnection, operation_id: str, cluster_id: s
     )
 
 
-async def reopen(connection: AsyncConnection, uuid: str, at: datetime) -> Operation:
+async def reopen(connection: AsyncConnection, uuid: str) -> Operation:
     """Make an operation that failed or was cancelled pending again; return it.
 
     What is done stays done, unless it was undone.
@@ -135,7 +135,7 @@ async def reopen(connection: AsyncConnection, uuid: str, at: datetime) -> Operat
         )
     )
     await _announce(connection, operation)
-    return operation.model_copy(update={"state": OperationState.PENDING, "started_at": at})
+    return operation.model_copy(update={"state": OperationState.PENDING})
 
 
 def remaining(operation: Operation) -> tuple[StepRecord, ...]:

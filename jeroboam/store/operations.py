@@ -134,7 +134,7 @@ class OperationRepository:
             ConflictError: It cannot be taken up again; the message says why.
             OperationInProgressError: Another operation has the cluster.
         """
-        return await self._database.write(acceptance.reopen, uuid, utc_now())
+        return await self._database.write(acceptance.reopen, uuid)
 
     async def reject(self, uuid: str, reason: str) -> None:
         """End an operation that never ran, and put back what it had announced.

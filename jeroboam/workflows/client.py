@@ -118,26 +118,19 @@ class OperationClient:
 
     async def is_running(self, operation: Operation) -> bool:
         """Return whether a run is open that works on an operation; after a reset it is another."""
-        description = await self._describe(operation.cluster_id)
-        if description is None or description.status is not WorkflowExecutionStatus.RUNNING:
-            return False
-        return operation.uuid == await _operation_of(description) or (
-            description.run_id == operation.run_id
+        run = await self._open_run(operation.cluster_id)
+        return run is not None and (
+            run.run_id == operation.run_id or await _operation_of(run) == operation.uuid
         )
 
     async def is_current(self, cluster_id: str, run_id: str) -> bool:
         """Return whether a run is the one that is open for its cluster."""
-        description = await self._describe(cluster_id)
-        return (
-            description is not None
-            and description.status is WorkflowExecutionStatus.RUNNING
-            and description.run_id == run_id
-        )
+        run = await self._open_run(cluster_id)
+        return run is not None and run.run_id == run_id
 
     async def _update(self, operation: Operation, name: str, argument: Model) -> object:
         handle = self._temporal.get_workflow_handle(workflow_id(operation.cluster_id))
-        description = await self._describe(operation.cluster_id)
-        if description is None or description.status is not WorkflowExecutionStatus.RUNNING:
+        if await self._open_run(operation.cluster_id) is None:
             raise ConflictError("The operation has no run at the moment. Try again in a minute.")
         try:
             return await handle.execute_update(name, argument, rpc_timeout=temporal.RPC_TIMEOUT)
@@ -240,6 +233,12 @@ class OperationClient:
             static_summary=start.summary,
             rpc_timeout=temporal.RPC_TIMEOUT,
         )
+
+    async def _open_run(self, cluster_id: str) -> WorkflowExecutionDescription | None:
+        description = await self._describe(cluster_id)
+        if description and description.status is WorkflowExecutionStatus.RUNNING:
+            return description
+        return None
 
     async def _describe(self, cluster_id: str) -> WorkflowExecutionDescription | None:
         handle = self._temporal.get_workflow_handle(workflow_id(cluster_id))
