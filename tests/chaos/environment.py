@@ -9,36 +9,23 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import psutil
 from temporalio.client import Client
 
 from jeroboam import temporal
-from jeroboam.drivers.fake.backend import FakeBackend
-from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.models import utc_now
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from tests.chaos.processes import Forked, Zygote
 from tests.chaos.rules import Act, RuleBook
+from tests.chaos.world import Component, Pause, World
 from tests.conftest import TemporalServer
 from tests.integration.store.conftest import Postgres, running_postgres
 
 POLL_SECONDS = 0.03
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 1.5
-CUT_SECONDS = (0.5, 3.0)
+PAUSE: Pause = (0.1, 1.5)
 DATABASE_SECONDS = 20
-
-
-class Component(Protocol):
-    """What can be killed."""
-
-    def start(self) -> None:
-        """Start it again."""
-
-    def kill(self) -> None:
-        """Let it crash."""
 
 
 @dataclass
@@ -73,22 +60,6 @@ class Database:
 
 
 @dataclass
-class Backend:
-    """The network towards the pretended backend."""
-
-    directory: Path
-
-    def start(self) -> None:
-        """Let it answer again."""
-        (self.directory / "unreachable").unlink(missing_ok=True)
-
-    def kill(self) -> None:
-        """Cut it off."""
-        self.directory.mkdir(exist_ok=True)
-        (self.directory / "unreachable").touch()
-
-
-@dataclass
 class Environment:
     """All processes of a run, and how the harness looks into them.
 
@@ -98,6 +69,7 @@ class Environment:
     """
 
     directory: Path
+    world: World
     url: str
     components: dict[str, Component]
     rules: RuleBook
@@ -109,16 +81,6 @@ class Environment:
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _client: Client | None = None
-
-    @property
-    def backend(self) -> FakeBackend:
-        """The pretended backend's own records."""
-        return FakeBackend(self.directory / "fake")
-
-    @property
-    def driver(self) -> FakeDriver:
-        """The driver that the processes use."""
-        return FakeDriver(self.directory / "fake")
 
     @property
     def workers(self) -> list[str]:
@@ -140,7 +102,7 @@ class Environment:
             await asyncio.to_thread(self.components[name].kill)
             if acknowledge:
                 acknowledge()
-            pause = CUT_SECONDS if name == Act.BACKEND else (SHORTEST_PAUSE, LONGEST_PAUSE)
+            pause = self.world.pauses.get(name, PAUSE)
             await asyncio.sleep(self.random.uniform(*pause))
             await asyncio.to_thread(self.components[name].start)
             self._log(name, "back")
@@ -181,7 +143,13 @@ class Environment:
 
 @asynccontextmanager
 async def running(
-    directory: Path, seed: str, *, port_base: int, workers: int = 2, postgres: bool = True
+    directory: Path,
+    seed: str,
+    world: World,
+    *,
+    port_base: int,
+    workers: int = 2,
+    postgres: bool = True,
 ) -> AsyncIterator[Environment]:
     """Yield an environment in which everything runs; all of it ends with the block."""
     async with AsyncExitStack() as stack:
@@ -195,10 +163,10 @@ async def running(
             components[Act.DATABASE] = Database(server)
             url = server.url(await server.create_database())
         engine = TemporalServer(directory, port_base)
-        environment = _environment(directory, url, port_base)
+        environment = {**_environment(directory, url, port_base), **world.settings}
         components |= {
+            **world.components,
             Act.TEMPORAL: engine,
-            Act.BACKEND: Backend(directory / "fake"),
             Act.API: _process(zygote, "api", directory, environment, port_base + 1),
         }
         for number in range(workers):
@@ -218,6 +186,7 @@ async def running(
                 await temporal.register_search_attributes(await engine.client())
         run = Environment(
             directory=directory,
+            world=world,
             url=f"http://127.0.0.1:{port_base + 1}",
             components=components,
             rules=RuleBook(directory),
@@ -241,7 +210,6 @@ def _environment(directory: Path, url: str, port_base: int) -> dict[str, str]:
         "JEROBOAM_DATABASE_URL": url,
         "JEROBOAM_TEMPORAL_ADDRESS": f"127.0.0.1:{port_base}",
         "JEROBOAM_API_PORT": str(port_base + 1),
-        "JEROBOAM_POLL_INTERVAL_SECONDS": "0.2",
         "JEROBOAM_RECONCILE_INTERVAL_SECONDS": "2",
         "JEROBOAM_MAX_CLUSTERS_PER_PROJECT": "100000",
         "JEROBOAM_SHUTDOWN_GRACE_SECONDS": "1",

@@ -8,31 +8,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from jeroboam.activities.planning import Planner
-from jeroboam.drivers.fake.cluster import FakeCluster
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.errors import NotFoundError
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import (
+    Cluster,
     ClusterSpec,
+    Model,
     Operation,
     OperationKind,
     OperationState,
     Parameters,
 )
 from jeroboam.models.lifecycle import TRAITS, OnCancel
-from tests.chaos import faults, wishes
-from tests.chaos.backend_faults import BackendFaults
 from tests.chaos.environment import Environment
 from tests.chaos.faults import Fault, Hand, Outcome
 from tests.chaos.hands import Operator
 from tests.chaos.hook import ChaosHook
-from tests.chaos.oracle import Case, is_settled, judge
+from tests.chaos.oracle import Case, is_settled
 from tests.chaos.report import Report, Round
 from tests.chaos.rules import Act, Rule
 from tests.chaos.tenant import RefusedError, Tenant
-
-END_SECONDS = 300.0
-"""An operation that has not ended by then is stuck."""
 
 CONFLICT = 409
 API_CRASHES = 0.03
@@ -64,15 +60,14 @@ class Life:
     templates: Sequence[str]
     crashes: Sequence[Act]
     spec: ClusterSpec | None = None
-    _cluster_id: str = ""
+    _cluster: Cluster = field(init=False)
     _hook: ChaosHook = field(init=False)
-    _backend: BackendFaults = field(init=False)
     _planner: Planner = field(init=False)
 
     def __post_init__(self) -> None:
         self._hook = ChaosHook(self.environment.directory)
-        self._backend = BackendFaults(self.environment.directory / "fake")
-        drivers = DriverRegistry([DriverEntry(self.environment.driver)])
+        self._world = self.environment.world
+        drivers = DriverRegistry([DriverEntry(self._world.driver)])
         self._planner = Planner(self.environment.store, drivers, HookRegistry([self._hook]))
 
     async def live(self) -> None:
@@ -82,7 +77,7 @@ class Life:
             for _ in range(self.rounds):
                 if self.spec is None:
                     return
-                kind, parameters = wishes.wish(self.chance, self.spec, self.templates)
+                kind, parameters = self._world.wish(self.chance, self.spec, self.templates)
                 await self._round(kind, parameters)
             while self.spec is not None:
                 kind = K.FORCE_DELETE if self.chance.random() < 0.2 else K.DELETE
@@ -98,15 +93,14 @@ class Life:
         body = {
             "name": f"chaos-{self.number}",
             "cluster_template_id": self.templates[0],
-            "master_count": self.chance.choice((1, 1, 3)),
-            "node_count": self.chance.randint(1, 3),
+            **self._world.cluster(self.chance),
         }
         rollback = self.chance.random() < 0.5
         crash = self._maybe_crash_api()
         operation = await self.tenant.create(body, rollback=rollback)
         before = await self._read(operation)
         assert before is not None
-        self.spec, self._cluster_id = before, before.cluster.uuid
+        self.spec, self._cluster = before, before.cluster
         await self._see_through(operation, before, crash_api=crash)
 
     async def _round(self, kind: OperationKind, parameters: Parameters) -> None:
@@ -131,7 +125,7 @@ class Life:
     ) -> None:
         """Let a fault happen to an operation, judge its end, and repair until all is settled."""
         plan = await self.tenant.read(lambda: self._planner.plan(operation))
-        fault = faults.draw(self.chance, plan, crashes=self.crashes)
+        fault = self._world.draw(self.chance, plan, self.crashes)
         if crash_api:
             fault = fault.model_copy(update={"name": f"{fault.name} + crash of api before start"})
         ended = await self._attempt(operation, before, fault, attempts=1)
@@ -172,7 +166,7 @@ class Life:
             Round(self.number, ended.kind, fault.name, ended.state, seconds, problems, where)
         )
         if problems:
-            await self.report.evidence(self.number, str(ended.uuid), ended, self._known())
+            await self.report.evidence(self.number, str(ended.uuid), ended, await self._known())
             raise StuckError(f"{ended.kind} {ended.uuid}: {problems[0]}")
         return ended
 
@@ -180,18 +174,23 @@ class Life:
         self, ended: Operation, fault: Fault, before: ClusterSpec, attempts: int
     ) -> list[str]:
         """Return what is wrong; a moment is given to what ends right after the record."""
-        case = Case(ended, fault.outcome, before, self.spec, self._known(), attempts)
-        problems = list(judge(case))
+        problems = await self._compare(ended, fault, before, attempts)
         if problems:
             await asyncio.sleep(1)
             self.spec = await self._read(ended)
-            case = Case(ended, fault.outcome, before, self.spec, self._known(), attempts)
-            problems = list(judge(case))
+            problems = await self._compare(ended, fault, before, attempts)
         return problems
+
+    async def _compare(
+        self, ended: Operation, fault: Fault, before: ClusterSpec, attempts: int
+    ) -> list[str]:
+        known = await self._known()
+        case = Case(ended, fault.outcome, before, self.spec, known, attempts)
+        return list(self._world.judge(case))
 
     def _prepare(self, operation: Operation, fault: Fault) -> None:
         if fault.labels:
-            self._backend.set(operation.cluster_id, fault.labels)
+            self._world.set_fault(self._cluster, fault.labels)
         if fault.hook:
             self._hook.prepare(operation.uuid, *fault.hook)
         rules = [
@@ -201,7 +200,7 @@ class Life:
         self.environment.rules.set(operation.uuid, rules)
 
     def _tidy(self, operation: Operation) -> None:
-        self._backend.clear(operation.cluster_id)
+        self._world.clear_fault(self._cluster)
         self._hook.forget(operation.uuid)
         self.environment.rules.set(operation.uuid, ())
 
@@ -209,7 +208,7 @@ class Life:
         self, operation: Operation, meddling: asyncio.Task[None] | None = None
     ) -> Operation:
         """Wait for an operation's end; trouble of somebody who meddles with it ends the wait."""
-        deadline = time.monotonic() + END_SECONDS
+        deadline = time.monotonic() + self._world.end_seconds
         while time.monotonic() < deadline:
             found = await self._now(operation)
             if not found.state.active:
@@ -219,7 +218,7 @@ class Life:
             await asyncio.sleep(0.1)
         problem = f"stuck: {found.kind} is {found.state} at '{found.current_step}'"
         self.report.found(self.number, found.kind, "?", [problem])
-        await self.report.evidence(self.number, str(found.uuid), found, self._known())
+        await self.report.evidence(self.number, str(found.uuid), found, await self._known())
         raise StuckError(problem)
 
     async def _now(self, operation: Operation) -> Operation:
@@ -235,7 +234,7 @@ class Life:
                 raise
 
     async def _wait_for_removal(self, operation: Operation) -> None:
-        deadline = time.monotonic() + END_SECONDS
+        deadline = time.monotonic() + self._world.end_seconds
         while self.spec is not None and time.monotonic() < deadline:
             for other in await self.tenant.operations(operation.cluster_id):
                 if other.kind.deletes and not other.state.active and self.spec is not None:
@@ -251,8 +250,8 @@ class Life:
         except NotFoundError:
             return None
 
-    def _known(self) -> FakeCluster:
-        return self._backend.known(self._cluster_id)
+    async def _known(self) -> Model:
+        return await self._world.known(self._cluster)
 
     async def _meddle(self, operation: Operation, fault: Fault) -> None:
         """Do what somebody does to the operation."""

@@ -3,7 +3,8 @@
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -13,26 +14,18 @@ import httpx
 from jeroboam.models import OperationKind, utc_now
 from jeroboam.models.wire import workflow_id
 from jeroboam.store import Page, Scope
+from tests.chaos import fake_world
+from tests.chaos.chooser import RandomChooser
 from tests.chaos.environment import Environment, running
-from tests.chaos.faults import COMPONENTS
 from tests.chaos.life import Life
 from tests.chaos.report import Report
 from tests.chaos.rules import Act
 from tests.chaos.tenant import Tenant
+from tests.chaos.world import Opened
 
-VERSIONS = 12
 REQUEST_SECONDS = 20.0
 CLOSING_TRIES = 20
-
-PACE = {
-    "fake_create_seconds": "0.6",
-    "fake_delete_seconds": "0.4",
-    "fake_update_seconds": "0.4",
-    "fake_upgrade_seconds": "0.4",
-    "fake_reboot_seconds": "0.3",
-    "fake_rebuild_seconds": "0.3",
-    "fake_group_seconds": "0.4",
-}
+API_VERSION = {"OpenStack-API-Version": "container-infra 1.14"}
 
 
 @dataclass(frozen=True)
@@ -46,6 +39,8 @@ class Options:
         first: Number of the first cluster, to go on with an earlier run.
         seconds: When to begin no cluster any more.
         postgres: Whether the database is a process that can be killed.
+        crashes: What may be killed; by default all that the world has.
+        world: Where the clusters live.
     """
 
     rounds: int
@@ -58,28 +53,22 @@ class Options:
     port_base: int = 22000
     postgres: bool = True
     quiet: bool = False
-    crashes: Sequence[Act] = COMPONENTS
+    crashes: Sequence[Act] | None = None
+    world: Opened = fake_world.opened
 
 
 async def run(options: Options) -> tuple[Report, str]:
     """Run until enough rounds are done; return the report and its table."""
     report = Report(options.directory / "report", options.seed, quiet=options.quiet)
-    crashes = [act for act in options.crashes if options.postgres or act is not Act.DATABASE]
-    async with running(
-        options.directory,
-        options.seed,
-        port_base=options.port_base,
-        postgres=options.postgres,
-    ) as environment:
-        headers = {
-            "X-Auth-Token": "admin-token",
-            "OpenStack-API-Version": "container-infra 1.14",
-        }
+    async with _environment(options) as environment:
+        world = environment.world
+        allowed = world.crashes if options.crashes is None else options.crashes
+        crashes = [act for act in allowed if options.postgres or act is not Act.DATABASE]
         async with httpx.AsyncClient(
-            base_url=environment.url, headers=headers, timeout=REQUEST_SECONDS
+            base_url=environment.url, headers=API_VERSION, auth=world.auth, timeout=REQUEST_SECONDS
         ) as http:
             tenant = Tenant(http, environment.store)
-            templates = await _templates(tenant)
+            templates = await world.templates(tenant)
             numbers = iter(range(options.first, 10**6))
             deadline = time.monotonic() + options.seconds
 
@@ -87,16 +76,8 @@ async def run(options: Options) -> tuple[Report, str]:
                 while len(report.rounds) < options.rounds and time.monotonic() < deadline:
                     number = next(numbers)
                     chance = random.Random(f"{options.seed}/{number}")
-                    life = Life(
-                        environment,
-                        tenant,
-                        report,
-                        number,
-                        chance,
-                        options.operations,
-                        templates,
-                        crashes,
-                    )
+                    chooser = RandomChooser(chance, options.operations, templates, crashes)
+                    life = Life(environment, tenant, report, number, templates[0], chooser, chance)
                     await life.live()
 
             async with asyncio.TaskGroup() as group:
@@ -106,11 +87,20 @@ async def run(options: Options) -> tuple[Report, str]:
         return report, report.table(environment.crashes)
 
 
-async def _templates(tenant: Tenant) -> list[str]:
-    return [
-        await tenant.template(f"v{minor}", **PACE, fake_version=f"v1.{minor}.0")
-        for minor in range(30, 30 + VERSIONS)
-    ]
+@asynccontextmanager
+async def _environment(options: Options) -> AsyncIterator[Environment]:
+    """Yield the processes in their world; the world ends last."""
+    async with AsyncExitStack() as stack:
+        world = await asyncio.to_thread(stack.enter_context, options.world(options.directory))
+        yield await stack.enter_async_context(
+            running(
+                options.directory,
+                options.seed,
+                world,
+                port_base=options.port_base,
+                postgres=options.postgres,
+            )
+        )
 
 
 async def _inspect(environment: Environment, tenant: Tenant, report: Report) -> None:
@@ -123,8 +113,7 @@ async def _inspect(environment: Environment, tenant: Tenant, report: Report) -> 
     clusters = await tenant.read(lambda: environment.store.clusters.list(Scope(None), page))
     left = {one.uuid for one in clusters if one.name in spared}
     problems = [f"lost: {one.name} was never deleted" for one in clusters if one.uuid not in left]
-    files = {path.stem for path in (environment.directory / "fake").glob("*.json")}
-    problems += [f"orphaned: {uuid} is only on the backend" for uuid in files - left]
+    problems += await environment.world.unaccounted([one for one in clusters if one.uuid in left])
     later = utc_now() + timedelta(hours=1)
     for operation in await tenant.read(lambda: environment.store.operations.unfinished(later)):
         if operation.cluster_id not in left:

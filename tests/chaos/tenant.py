@@ -37,14 +37,14 @@ class Tenant:
     http: httpx.AsyncClient
     store: Store
 
-    async def template(self, name: str, **labels: str) -> str:
+    async def template(self, name: str, labels: Mapping[str, str], **fields: Any) -> str:
         """Make a template; return its uuid."""
         body = {
             "name": name,
             "coe": "kubernetes",
             "image_id": "fake-image",
-            "master_lb_enabled": True,
-            "labels": labels,
+            "labels": dict(labels),
+            **fields,
         }
         return str((await self._send("POST", "/v1/clustertemplates", body))["uuid"])
 

@@ -21,8 +21,8 @@ from jeroboam.models import (
     StepState,
     utc_now,
 )
+from tests.chaos.fake_oracle import Case, judge
 from tests.chaos.faults import Outcome
-from tests.chaos.oracle import Case, judge
 from tests.fakes import NoCloud, no_secrets
 from tests.unit.specs import make_spec
 
