@@ -34,8 +34,11 @@ async def bench(count: int, home: Path, venv: Path) -> None:
     """Take the requests in turns, so that both meet the same load of the machine."""
     async with running_product(home, venv) as product, product.client() as client:
         template = await new_template(client)
-        body = {"name": "bench", "cluster_template_id": template}
-        body["labels"] = {"fake_create_seconds": "0"}
+        body = {
+            "name": "bench",
+            "cluster_template_id": template,
+            "labels": {"fake_create_seconds": "0"},
+        }
         reads, creates = [], []
         for number in range(count + 3):
             read = await timed(client, "GET", "/clusters?limit=10", None)

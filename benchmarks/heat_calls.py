@@ -174,19 +174,23 @@ async def bench(count: int, minutes: float, interval: float, home: Path, venv: P
 
 def _tenant(devcloud: Devcloud, cloud: Cloud, count: int) -> tuple[ClusterTemplate, list[str]]:
     """Return a template of a tenant, and a trust of that tenant for each cluster."""
-    session = Session(v3.Password(**devcloud.credentials("demo")), timeout=30)
-    access = session.auth.get_access(session)
+    login: dict[str, Any] = {**devcloud.credentials("demo")}
+    auth = v3.Password(**login)
+    access = auth.get_access(Session(timeout=30))
     identity = Identity(
-        user_id=access.user_id, project_id=access.project_id, roles=tuple(access.role_names)
+        user_id=str(access.user_id),
+        project_id=str(access.project_id),
+        roles=tuple(access.role_names or ()),
     )
     template = ClusterTemplate(
         name="bench",
         coe="kubernetes",
         image_id="none",
-        project_id=access.project_id,
-        user_id=access.user_id,
+        project_id=identity.project_id,
+        user_id=identity.user_id,
     )
-    return template, [cloud.create_trust(access.auth_token, identity) for _ in range(count)]
+    token = str(access.auth_token)
+    return template, [cloud.create_trust(token, identity) for _ in range(count)]
 
 
 def report(calls: Counter[str], count: int, seconds: float, interval: float) -> None:

@@ -133,7 +133,7 @@ def new_cluster(template: ClusterTemplate, seconds: float) -> ClusterSpec:
         driver="fake",
         driver_version="1.0.0",
         cloud="jeroboam",
-        labels=template.labels | {f"fake_{name}_seconds": str(seconds) for name in SECONDS},
+        labels={**template.labels, **{f"fake_{name}_seconds": str(seconds) for name in SECONDS}},
         **OWNER,
     )
     groups = (new_group(cluster, f"default-{role}", role) for role in (MASTER, WORKER))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tools.environment import CHECKOUT, VENV
 
-TYPED = ("jeroboam", "devcloud", "quickstart", "tools")
+TYPED = ("jeroboam", "devcloud", "quickstart", "tools", "tests", "benchmarks")
 
 
 def scripts() -> list[str]:

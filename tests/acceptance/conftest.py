@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 from openstack.connection import Connection
 
 from devcloud import Devcloud
 from jeroboam.cloud import Cloud
-from jeroboam.models import Identity
+from tests import logins
 from tests.acceptance.heat_clusters import Tenant
 
 TIMEOUT = 60.0
@@ -26,12 +25,9 @@ def access(cloud: Devcloud) -> Iterator[Cloud]:
 @pytest.fixture(scope="module")
 def tenant(cloud: Devcloud, access: Cloud) -> Iterator[Tenant]:
     """A user who has given Jeroboam a trust."""
-    session = Session(v3.Password(**cloud.credentials("demo")), timeout=TIMEOUT)
-    login = session.auth.get_access(session)
-    identity = Identity(
-        user_id=login.user_id, project_id=login.project_id, roles=tuple(login.role_names)
-    )
-    trust_id = access.create_trust(login.auth_token, identity)
+    session = Session(logins.password(cloud, "demo"), timeout=TIMEOUT)
+    identity = logins.identity_of(session)
+    trust_id = access.create_trust(logins.token_of(session), identity)
     yield Tenant(access, trust_id, identity, Connection(session=session, region_name="RegionOne"))
     access.delete_trust(trust_id)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
-from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
+from tests import logins
 from tests.acceptance.stack import Stack, running_stack
 
 IDENTITY = {"service_type": "identity", "version": "3"}
@@ -40,7 +40,7 @@ def template(demo: Connection) -> Iterator[str]:
 
 def new_session(cloud: Devcloud, name: str = "demo", **options: Any) -> Session:
     """Log in afresh, so that no test gets the token of another."""
-    return Session(auth=v3.Password(**cloud.credentials(name) | options))
+    return Session(auth=logins.password(cloud, name, **options))
 
 
 def get(stack: Stack, token: str | None, path: str = "/v1/clusters", **headers: str) -> Any:
@@ -86,10 +86,8 @@ def test_an_expired_token_is_401_although_it_was_cached(stack: Stack) -> None:
         "roles": [{"name": "member"}, {"name": "reader"}],
     }
     made = session.post("/OS-TRUST/trusts", json={"trust": trust}, endpoint_filter=IDENTITY)
-    login = stack.cloud.credentials("demo-reader")
-    for key in ("project_name", "project_domain_name"):
-        login.pop(key)
-    bounded = Session(auth=v3.Password(**login, trust_id=made.json()["trust"]["id"]))
+    given = {"trust_id": made.json()["trust"]["id"], **logins.NO_PROJECT}
+    bounded = new_session(stack.cloud, "demo-reader", **given)
     token = str(bounded.get_token())
     assert get(stack, token).status_code == 200
     time.sleep(max(0.0, (expiry - datetime.now(UTC)).total_seconds()) + 1)
@@ -98,12 +96,7 @@ def test_an_expired_token_is_401_although_it_was_cached(stack: Stack) -> None:
 
 def test_a_token_without_a_project_is_403(stack: Stack) -> None:
     """A token that is not scoped to a project says nothing about whose clusters are meant."""
-    login = {
-        key: value
-        for key, value in stack.cloud.credentials("demo").items()
-        if not key.startswith("project")
-    }
-    unscoped = Session(auth=v3.Password(**login, unscoped=True))
+    unscoped = new_session(stack.cloud, "demo", **logins.NO_PROJECT | {"unscoped": True})
     response = get(stack, str(unscoped.get_token()))
     assert response.status_code == 403
     assert title(response) == "The token is not scoped to a project"

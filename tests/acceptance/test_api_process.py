@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from devcloud import Devcloud, Fault
+from tests import logins
 from tests.acceptance.stack import JEROBOAM, Stack, wait_for
 from tests.conftest import TemporalServer, free_port
 
@@ -31,7 +32,7 @@ def stack(cloud: Devcloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def client(stack: Stack) -> Iterator[httpx.Client]:
     connection = stack.connect("demo")
     headers = {
-        "X-Auth-Token": connection.session.get_token(),
+        "X-Auth-Token": logins.token_of(connection.session),
         "OpenStack-API-Version": "container-infra latest",
     }
     with httpx.Client(base_url=f"{stack.url}/v1", headers=headers, timeout=60) as client:

@@ -9,6 +9,7 @@ import pytest
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
+from tests import logins
 from tests.acceptance.stack import Stack, running_stack, wait_for
 
 OUT_OF_TREE = """
@@ -70,7 +71,7 @@ class Caller:
     """Speaks HTTP as one of the users, at the newest microversion."""
 
     def __init__(self, stack: Stack, cloud: str) -> None:
-        token = stack.connect(cloud).session.get_token()
+        token = logins.token_of(stack.connect(cloud).session)
         self.client = httpx.Client(
             base_url=f"{stack.url}/v1",
             headers={"X-Auth-Token": token, "OpenStack-API-Version": "container-infra latest"},
@@ -143,9 +144,9 @@ def test_names_and_ids_of_real_things_are_accepted(
         fixed_subnet="validation-subnet",
     )
     assert named.status_code == 201, named.text
-    image = demo.image.find_image("fake-os")
-    flavor = demo.compute.find_flavor("m1.small")
-    public = demo.network.find_network("public")
+    image = logins.required(demo.image.find_image("fake-os"))
+    flavor = logins.required(demo.compute.find_flavor("m1.small"))
+    public = logins.required(demo.network.find_network("public"))
     identified = caller.template(
         name="by-id",
         image_id=image.id,

@@ -8,6 +8,7 @@ import pytest
 from openstack.connection import Connection
 
 from devcloud import Devcloud
+from tests import logins
 from tests.acceptance.stack import Stack, running_stack, wait_for
 
 SECONDS = 60
@@ -62,7 +63,7 @@ def test_the_command_line_leads_a_cluster_through_its_life(stack: Stack, demo: C
     )
     assert "Request to create cluster" in printed
     wait_for(
-        lambda: magnum.find_cluster("cli-cluster").status == "CREATE_COMPLETE",
+        lambda: logins.required(magnum.find_cluster("cli-cluster")).status == "CREATE_COMPLETE",
         SECONDS,
         "the cluster is complete",
     )
@@ -115,14 +116,15 @@ def test_openstacksdk_leads_a_cluster_through_its_life(stack: Stack, demo: Conne
         is_floating_ip_enabled=False,
         labels={"fake_create_seconds": "1", "number": 3, "flag": True},
     )
-    assert magnum.find_cluster_template("sdk-template").uuid == template.id
+    found_template = logins.required(magnum.find_cluster_template("sdk-template"))
+    assert found_template.uuid == template.id
     assert magnum.get_cluster_template(template.id).labels["number"] == "3"
     changed = magnum.update_cluster_template(template, name="sdk-renamed")
     assert changed.name == "sdk-renamed"
     created = magnum.create_cluster(
         name="sdk-cluster", cluster_template_id=template.id, node_count=1
     )
-    found = magnum.find_cluster("sdk-cluster")
+    found = logins.required(magnum.find_cluster("sdk-cluster"))
     assert found.uuid == created.id
     assert [cluster.id for cluster in magnum.clusters()] == [created.id]
     wait_for(
@@ -149,7 +151,7 @@ def test_openstacksdk_shows_our_words(demo: Connection) -> None:
             name="wrong", coe="kubernetes", image_id="absent"
         )
     assert refused.value.status_code == 400
-    assert "Unable to find image absent" in str(refused.value.response.text)
+    assert "Unable to find image absent" in logins.required(refused.value.response).text
 
 
 def test_openstacksdk_lists_services_for_administrators(stack: Stack) -> None:

@@ -9,6 +9,7 @@ import pytest
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
+from tests import logins
 from tests.acceptance.stack import Stack, new_template, running_stack, wait_for
 
 END_SECONDS = 150
@@ -34,7 +35,7 @@ def template(tenant: Connection) -> str:
 def one_server(cloud: Devcloud, tenant: Connection, stack: Stack) -> Iterator[None]:
     """The tenant may have one server, and a cluster needs two."""
     admin = stack.connect("admin")
-    project = tenant.current_project_id
+    project = logins.project_of(tenant)
     admin.set_compute_quotas(project, instances=1)
     yield
     admin.set_compute_quotas(project, instances=-1)
@@ -81,7 +82,7 @@ def inventory(tenant: Connection, stack: Stack) -> Inventory:
     project = tenant.current_project_id
     network = tenant.network
     groups = network.security_groups(project_id=project)
-    trusts = stack.connect("admin").identity.trusts()
+    trusts = stack.connect("admin").identity.get("/OS-TRUST/trusts").json()["trusts"]
     return {
         "stacks": {one.id for one in tenant.orchestration.stacks()},
         "servers": {one.id for one in tenant.compute.servers()},
@@ -91,7 +92,7 @@ def inventory(tenant: Connection, stack: Stack) -> Inventory:
         "routers": {one.id for one in network.routers(project_id=project)},
         "floating IPs": {one.id for one in network.ips(project_id=project)},
         "security groups": {one.id for one in groups},
-        "trusts": {one.id for one in trusts if one.project_id == project},
+        "trusts": {one["id"] for one in trusts if one["project_id"] == project},
     }
 
 

@@ -6,7 +6,6 @@ from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
 
 import pytest
-from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 from openstack.connection import Connection
 
@@ -19,6 +18,7 @@ from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.models import Method
 from jeroboam.testing.driver_case import DriverCase, LivingCluster
 from jeroboam.testing.driver_suite import DriverSuite
+from tests import logins
 from tests.acceptance.conftest import TIMEOUT
 from tests.acceptance.heat_clusters import Tenant, eventually
 from tests.unit.drivers.heat.clusters import secrets
@@ -154,7 +154,7 @@ def test_existing_network(tenant: Tenant) -> None:
 @pytest.mark.usefixtures("nothing_left")
 def test_quota(tenant: Tenant, cloud: Devcloud) -> None:
     """A used-up quota fails the cluster with Nova's own words and the server that met it."""
-    session = Session(v3.Password(**cloud.credentials("admin")), timeout=TIMEOUT)
+    session = Session(logins.password(cloud, "admin"), timeout=TIMEOUT)
     admin = Connection(session=session, region_name="RegionOne").compute
     admin.update_quota_set(tenant.identity.project_id, instances=1)
     case = tenant.case(workers=2)
@@ -246,7 +246,7 @@ class WithoutGlobalList(CloudAccess):
 @pytest.mark.usefixtures("nothing_left")
 def test_policy_forbids_the_global_list(tenant: Tenant, cloud: Devcloud) -> None:
     """Where Heat's policy is strict, the poller sees a cluster through its owner's project."""
-    service = Session(v3.Password(**cloud.credentials("other")), timeout=TIMEOUT)
+    service = Session(logins.password(cloud, "other"), timeout=TIMEOUT)
     case = tenant.case(workers=0).create()
     strict = WithoutGlobalList(tenant.access, service)
     watch = case.watch(Method.CREATE_CLUSTER)

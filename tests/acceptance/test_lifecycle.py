@@ -15,6 +15,7 @@ import pytest
 from openstack.connection import Connection
 
 from devcloud import Devcloud
+from tests import logins
 from tests.acceptance.stack import Stack, new_template, running_stack, wait_for
 
 pytestmark = pytest.mark.timeout(900)
@@ -217,7 +218,7 @@ def test_plan_touches_nothing(stack: Stack, tenant: Connection) -> None:
 
 def test_failed_resize_is_rolled_back(stack: Stack, tenant: Connection) -> None:
     """A resize that meets the quota tells Nova's reason and returns to the previous size."""
-    admin, project = stack.connect("admin"), tenant.current_project_id
+    admin, project = stack.connect("admin"), logins.project_of(tenant)
     before = servers(tenant)
     admin.set_compute_quotas(project, instances=len(before) + 1)
     try:

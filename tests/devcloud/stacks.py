@@ -4,17 +4,17 @@ import time
 import uuid
 from typing import Any
 
-from keystoneauth1 import identity
 from keystoneauth1.plugin import BaseAuthPlugin
 from keystoneauth1.session import Session
 from openstack.connection import Connection
 
 from devcloud import Devcloud
+from tests import logins
 
 
 def connect_to(devcloud: Devcloud, name: str) -> Connection:
     """Log in as one of the users of clouds.yaml."""
-    return connected(identity.Password(**devcloud.credentials(name)))
+    return connected(logins.password(devcloud, name))
 
 
 def connected(auth: BaseAuthPlugin) -> Connection:

@@ -11,6 +11,7 @@ from openstack import exceptions
 
 from devcloud import Devcloud, UsageError
 from devcloud.credentials import CLOUDS
+from tests import logins
 
 from . import templates
 from .conftest import Connect
@@ -38,7 +39,7 @@ def test_every_cloud_of_clouds_yaml_can_log_in(cloud: Devcloud, name: str) -> No
     assert entry["auth"] == cloud.credentials(name)
     assert entry["region_name"] == "RegionOne"
     session = connect_to(cloud, name).session
-    assert session.auth.get_access(session).project_name == CLOUDS[name].project
+    assert logins.access_of(session).project_name == CLOUDS[name].project
 
 
 def test_clouds_yaml_is_private(cloud: Devcloud) -> None:
@@ -86,7 +87,7 @@ def test_there_is_something_to_boot(connect: Connect) -> None:
         "m1.small",
         "m1.medium",
     }
-    public = other.network.find_network("public")
+    public = logins.required(other.network.find_network("public"))
     assert public.is_router_external
     assert public.subnet_ids
 
@@ -94,7 +95,7 @@ def test_there_is_something_to_boot(connect: Connect) -> None:
 def test_the_key_pair_fits_the_private_key(cloud: Devcloud, connect: Connect) -> None:
     """What user demo has in Nova is what lies in the home."""
     private = load_ssh_private_key(cloud.layout.demo_key.read_bytes(), None)
-    stored = connect("demo").compute.find_keypair("demo")
+    stored = logins.required(connect("demo").compute.find_keypair("demo"))
     public = private.public_key().public_bytes_raw()  # type: ignore[union-attr]
     assert base64.b64decode(stored.public_key.split()[1]).endswith(public)
     assert stat.S_IMODE(cloud.layout.demo_key.stat().st_mode) == 0o600

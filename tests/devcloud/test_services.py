@@ -7,6 +7,7 @@ import requests
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
+from tests import logins
 
 from . import templates
 from .conftest import Connect
@@ -15,8 +16,8 @@ from .stacks import Stacks, unique
 
 def ask(connection: Connection, path: str = "/stacks") -> int:
     """Ask Heat once, without keystoneauth's own retries, and return the status."""
-    url = connection.orchestration.get_endpoint() + path
-    headers = {"X-Auth-Token": connection.auth_token}
+    url = f"{connection.orchestration.get_endpoint()}{path}"
+    headers = {"X-Auth-Token": logins.token_of(connection.session)}
     return requests.get(url, headers=headers, timeout=30).status_code
 
 

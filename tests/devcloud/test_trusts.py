@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from keystoneauth1.identity import v3
 from openstack.connection import Connection
 
 from devcloud import Devcloud
+from tests import logins
 
 from . import templates
 from .conftest import Connect
@@ -46,9 +46,8 @@ class Tenant:
 
     def service(self, trust: str) -> Connection:
         """Log in as jeroboam on behalf of the tenant."""
-        login = self._cloud.credentials("jeroboam")
-        auth = {key: login[key] for key in ("auth_url", "username", "password", "user_domain_name")}
-        return connected(v3.Password(**auth, trust_id=trust))
+        options = {"trust_id": trust, **logins.NO_PROJECT}
+        return connected(logins.password(self._cloud, "jeroboam", **options))
 
     def trusts(self) -> set[str]:
         """Return all trusts that the tenant has given, Heat's included."""
@@ -58,7 +57,7 @@ class Tenant:
 
 @pytest.fixture
 def tenant(cloud: Devcloud, connect: Connect) -> Iterator[Tenant]:
-    trustee = connect("jeroboam").current_user_id
+    trustee = logins.user_of(connect("jeroboam"))
     made = Tenant(connect("demo"), trustee, cloud)
     before = made.trusts()
     yield made

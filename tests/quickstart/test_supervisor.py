@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from devcloud.process import Recorded, start_ticks
 from quickstart.errors import QuickstartError
+from quickstart.layout import Layout
 from quickstart.ports import require_free
 from quickstart.supervisor import Program, Supervisor, answers
 from tests.conftest import free_port
@@ -18,24 +20,22 @@ from tests.conftest import free_port
 SLEEP = "import time; time.sleep(60)"
 
 
-class TemporaryLayout:
-    """The paths that a supervisor needs."""
+@dataclass(frozen=True)
+class TemporaryLayout(Layout):
+    """A layout outside of the checkout."""
 
-    def __init__(self, home: Path) -> None:
-        self.run = home / "run"
-        self._home = home
+    directory: Path = Path()
 
-    def log(self, name: str) -> Path:
-        return self._home / f"{name}.log"
-
-    def record(self, name: str) -> Path:
-        return self.run / f"{name}.json"
+    @property
+    def home(self) -> Path:
+        return self.directory
 
 
 @pytest.fixture
 def layout(tmp_path: Path) -> TemporaryLayout:
-    (tmp_path / "run").mkdir()
-    return TemporaryLayout(tmp_path)
+    for name in ("run", "log"):
+        (tmp_path / name).mkdir()
+    return TemporaryLayout(directory=tmp_path)
 
 
 def program(code: str, *, ready: bool = True, name: str = "sleeper") -> Program:

@@ -25,7 +25,8 @@ def issued() -> ClusterSecrets:
 
 @pytest.fixture(params=AUTHORITIES)
 def authority(request: pytest.FixtureRequest, issued: ClusterSecrets) -> CertificateAuthority:
-    return getattr(issued, request.param)
+    found: CertificateAuthority = getattr(issued, request.param)
+    return found
 
 
 def _load(authority: CertificateAuthority) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:

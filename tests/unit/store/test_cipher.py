@@ -4,6 +4,7 @@ import base64
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ KEY = bytes(range(32))
 CLUSTER = "0d6c1a4e-7f3b-4f0e-9d38-6a2a1f3c5b77"
 
 
-def _settings(directory: Path, **values: str) -> Settings:
+def _settings(directory: Path, **values: Any) -> Settings:
     return Settings(state_directory=directory, **values)
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
+from openstack.connection import Connection
 from openstack.exceptions import ConflictException
 from requests import Response
 
@@ -46,6 +47,11 @@ class FakeConnection:
     detached: list[tuple[str, str]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     current_project_id: str = "p1"
+
+    @property
+    def connection(self) -> Connection:
+        """The object, for code that takes a whole connection and uses this part of it."""
+        return cast("Connection", self)
 
     def add(self, *things: Thing) -> None:
         self.things |= {thing.id: thing for thing in things}

@@ -39,7 +39,7 @@ def test_every_kind() -> None:
             Thing(f"{kind} stranger", kind, "demo-other"),
         )
     known = frozenset(f"{kind} known" for kind in KINDS)
-    assert leftovers.remove(cloud, MARK, known) == len(KINDS)
+    assert leftovers.remove(cloud.connection, MARK, known) == len(KINDS)
     assert cloud.removed == [f"{kind} orphan" for kind in KINDS]
 
 
@@ -47,14 +47,14 @@ def test_floating_ip_by_its_description() -> None:
     """Floating IPs have no name; their description tells whose they are."""
     cloud = FakeConnection()
     cloud.add(Thing("f", "floating IP", "172.24.0.9", description=NAME))
-    assert leftovers.remove(cloud, MARK, frozenset()) == 1
+    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 1
 
 
 def test_absent_services() -> None:
     """A cloud without load balancers and volumes is not asked for them."""
     cloud = FakeConnection()
     cloud.add(Thing("v", "volume", NAME))
-    assert leftovers.remove(cloud, MARK, frozenset()) == 0
+    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 0
 
 
 def test_interfaces_of_routers() -> None:
@@ -72,7 +72,7 @@ def test_interfaces_of_routers() -> None:
                 fixed_ips=({"subnet_id": subnet},),
             )
         )
-    assert leftovers.remove(cloud, MARK, frozenset({"r", "r:subnet_id=s1"})) == 0
+    assert leftovers.remove(cloud.connection, MARK, frozenset({"r", "r:subnet_id=s1"})) == 0
     assert cloud.detached == [("r", "s2")]
 
 
@@ -80,7 +80,7 @@ def test_servers_let_go_of_their_ports() -> None:
     """The next objects are looked at when the servers are really gone."""
     cloud = FakeConnection(lingering=3)
     cloud.add(Thing("s", "server", NAME))
-    assert leftovers.remove(cloud, MARK, frozenset()) == 1
+    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 1
     assert cloud.lingering == 0
 
 
@@ -88,7 +88,7 @@ def test_used_objects_are_kept() -> None:
     """What is still in use does not stop the rest."""
     cloud = FakeConnection(stubborn={"n"})
     cloud.add(Thing("n", "network", NAME), Thing("g", "security group", NAME))
-    assert leftovers.remove(cloud, MARK, frozenset()) == 1
+    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 1
     assert set(cloud.things) == {"n"}
 
 

@@ -26,7 +26,7 @@ def described(cluster: str) -> str:
     return f"Kubernetes external service default/web from cluster {cluster}"
 
 
-def balancer(ident: str, cluster: str, **fields: str) -> Thing:
+def balancer(ident: str, cluster: str, **fields: Any) -> Thing:
     name = f"kube_service_{cluster}_default_web"
     return Thing(ident, "load balancer", name, description=described(cluster), **fields)
 
@@ -130,7 +130,7 @@ def test_what_is_left_is_named() -> None:
         balancer("6", CLUSTER.uuid, vip_port_id="vip"),
         Thing("7", "floating IP", "", FLOATING + described(CLUSTER.uuid), port_id="vip"),
     )
-    found = remains.of_objects(cloud, CLUSTER)
+    found = remains.find(cloud, NoStacks(), CLUSTER)
     assert found == [
         f"server demo-{mark}-master-0 (1)",
         f"router demo-{mark} (5)",
@@ -154,7 +154,7 @@ def test_looking_changes_nothing() -> None:
             fixed_ips=({"subnet_id": "s"},),
         ),
     )
-    remains.of_objects(cloud, CLUSTER)
+    remains.find(cloud, NoStacks(), CLUSTER)
     assert cloud.detached == []
 
 

@@ -1,5 +1,7 @@
 """What nodes are set up from has a digest, and the slot follows the digest."""
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +26,7 @@ def test_release_is_the_same_for_the_same() -> None:
 
 def test_release_changes_with_what_nodes_get() -> None:
     """Image, version and options change the digest; the size of the group does not."""
-    base = {"uuid": "c"}
+    base: dict[str, Any] = {"uuid": "c"}
     several = [
         make_spec(**base),
         make_spec(**base, labels={"kube_tag": "v1.38.0"}),
