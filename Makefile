@@ -3,6 +3,9 @@
 PYTHON ?= python3
 ARGS ?=
 
+# One process has the tests that need a cloud, which wait a lot; the other has the rest.
+PROCESSES = --numprocesses=2 --dist=loadgroup --no-loadscope-reorder
+
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 
 .PHONY: help quickstart test chaos check docs clean
@@ -19,7 +22,7 @@ quickstart:
 	@$(BOOTSTRAP) --devcloud -m quickstart $(ARGS)
 
 test:
-	@$(BOOTSTRAP) --devcloud -m pytest $(ARGS)
+	@$(BOOTSTRAP) --devcloud -m pytest $(PROCESSES) $(ARGS)
 
 chaos:
 	@$(BOOTSTRAP) -m tests.chaos $(ARGS)

@@ -123,3 +123,23 @@ def cloud() -> Iterator[Devcloud]:
     yield devcloud
     devcloud.clear_faults()
     devcloud.stop()
+
+
+CLOUD = "cloud"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say which tests stay together where several processes share them, as in ``make test``.
+
+    There is one cloud for all tests that need one, and they take longest, so they go first.
+    Elsewhere the tests of a module share what is expensive to start.
+    """
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    items.sort(key=lambda item: _group(item) != CLOUD)
+
+
+def _group(item: pytest.Item) -> str:
+    needs_cloud = CLOUD in getattr(item, "fixturenames", ())
+    return CLOUD if needs_cloud else item.path.relative_to(CHECKOUT).as_posix()
