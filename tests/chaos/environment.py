@@ -115,14 +115,25 @@ class Environment:
         """Do what rules ask for, and bring back what has died."""
         while True:
             for path, what in self.rules.requests().items():
-                name = self.random.choice(self.workers) if what == Act.OTHER_WORKER else what
-                self._spawn(name, path)
+                self._spawn(self._meant(what), path)
             for name in (*self.workers, Act.API):
                 lock = self._locks.setdefault(name, asyncio.Lock())
                 if self._is_dead(name) and not lock.locked():
                     self._spawn(name, None)
                     await asyncio.sleep(0)
             await asyncio.sleep(POLL_SECONDS)
+
+    def _meant(self, what: str) -> str:
+        """Return the component that a request means; "the other worker" says from whose side."""
+        act, _, pid = what.partition(" ")
+        if act != Act.OTHER_WORKER:
+            return what
+        others = [name for name in self.workers if not self._has_pid(name, pid)]
+        return self.random.choice(others)
+
+    def _has_pid(self, name: str, pid: str) -> bool:
+        component = self.components[name]
+        return isinstance(component, Forked) and str(component.pid) == pid
 
     def _spawn(self, name: str, request: Path | None) -> None:
         if request:

@@ -7,10 +7,10 @@ from enum import StrEnum
 from pydantic import Field
 
 from jeroboam.drivers.fake.labels import CALL_OF_METHOD, FakeCall
-from jeroboam.models import HookPhase, Model, OperationKind, Plan
+from jeroboam.models import Action, HookPhase, Model, OperationKind, Plan
 from jeroboam.models.lifecycle import TRAITS, OnCancel
 from tests.chaos.hook import Mischief
-from tests.chaos.rules import EVERY_STEP, PLANNING, RECORDING, Act, When
+from tests.chaos.rules import EVERY_STEP, PLANNING, Act, When, writing
 
 K = OperationKind
 
@@ -77,6 +77,9 @@ LIES = 0.3
 """How often an operation that is stopped by hand would never end without that."""
 
 COMPONENTS = (Act.WORKER, Act.OTHER_WORKER, Act.TEMPORAL, Act.DATABASE, Act.API, Act.BACKEND)
+LONG_SECONDS, SHORT_SECONDS = 0.6, 0.004
+"""How long a wait and any other activity last, more or less."""
+
 SIDES = (When.BEFORE, When.DURING, When.AFTER)
 
 FAMILIES = {
@@ -88,7 +91,6 @@ FAMILIES = {
     "failure": 6,
     "hook": 4,
     "hand": 7,
-    "api": 1,
 }
 
 
@@ -125,9 +127,12 @@ def _none(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
 
 def _crash(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
     act, when = chance.choice(list(crashes)), chance.choice(SIDES)
+    waits = {step.name for step in plan.steps if step.action is Action.WAIT}
     steps = [step.name for step in plan.steps]
-    step = chance.choice([*steps, *steps, PLANNING, RECORDING])
-    strike = Strike(act=act, step=step, when=when, seconds=chance.uniform(0, 0.6))
+    write = writing(chance.randint(1, len(steps) + 1))
+    step = chance.choice([*steps, *steps, PLANNING, write])
+    longest = LONG_SECONDS if step in waits else SHORT_SECONDS
+    strike = Strike(act=act, step=step, when=when, seconds=chance.uniform(0, longest))
     return Fault(name=f"crash of {act}", strikes=(strike,))
 
 
@@ -218,10 +223,6 @@ def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | 
     )
 
 
-def _api(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
-    return Fault(name="crash of api before start", crash_api=True)
-
-
 _FAMILIES = {
     "none": _none,
     "crash": _crash,
@@ -231,5 +232,4 @@ _FAMILIES = {
     "failure": _failure,
     "hook": _hook,
     "hand": _hand,
-    "api": _api,
 }

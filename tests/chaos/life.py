@@ -6,6 +6,9 @@ import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel
 
 from jeroboam.activities.planning import Planner
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
@@ -14,24 +17,26 @@ from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import (
     Cluster,
     ClusterSpec,
-    Model,
     Operation,
     OperationKind,
     OperationState,
     Parameters,
 )
 from jeroboam.models.lifecycle import TRAITS, OnCancel
+from tests.chaos.api import crash_mark
+from tests.chaos.chooser import Chooser
 from tests.chaos.environment import Environment
 from tests.chaos.faults import Fault, Hand, Outcome
 from tests.chaos.hands import Operator
 from tests.chaos.hook import ChaosHook
 from tests.chaos.oracle import Case, is_settled
 from tests.chaos.report import Report, Round
-from tests.chaos.rules import Act, Rule
+from tests.chaos.rules import Rule
 from tests.chaos.tenant import RefusedError, Tenant
 
+API_DIES = "api before the start"
+
 CONFLICT = 409
-API_CRASHES = 0.03
 MOST_RETRIES = 4
 K = OperationKind
 
@@ -45,20 +50,19 @@ class Life:
     """One cluster.
 
     Args:
-        number: Of the cluster; with the run's seed it decides what happens.
-        rounds: How many operations lie between its creation and its removal.
-        templates: uuids in the order of their versions.
-        crashes: Components that may be killed.
+        number: Of the cluster.
+        template: uuid of the one that it is created from.
+        chooser: Decides what is asked and what goes wrong.
+        chance: Decides where somebody who meddles does so.
     """
 
     environment: Environment
     tenant: Tenant
     report: Report
     number: int
+    template: str
+    chooser: Chooser
     chance: random.Random
-    rounds: int
-    templates: Sequence[str]
-    crashes: Sequence[Act]
     spec: ClusterSpec | None = None
     _cluster: Cluster = field(init=False)
     _hook: ChaosHook = field(init=False)
@@ -74,14 +78,8 @@ class Life:
         """Go through all rounds; what is found goes into the report."""
         try:
             await self._create()
-            for _ in range(self.rounds):
-                if self.spec is None:
-                    return
-                kind, parameters = self._world.wish(self.chance, self.spec, self.templates)
-                await self._round(kind, parameters)
             while self.spec is not None:
-                kind = K.FORCE_DELETE if self.chance.random() < 0.2 else K.DELETE
-                await self._round(kind, Parameters())
+                await self._round(self.spec, *self.chooser.wish(self.spec))
         except StuckError as error:
             await self.report.evidence(self.number, str(error))
         except Exception as error:  # noqa: BLE001 - one cluster's trouble must not end the run
@@ -90,22 +88,22 @@ class Life:
             await self.report.evidence(self.number, traceback.format_exc())
 
     async def _create(self) -> None:
-        body = {
-            "name": f"chaos-{self.number}",
-            "cluster_template_id": self.templates[0],
-            **self._world.cluster(self.chance),
-        }
-        rollback = self.chance.random() < 0.5
+        shape = self.chooser.shape()
+        body = {"name": self._name, "cluster_template_id": self.template, **shape.fields}
         crash = self._maybe_crash_api()
-        operation = await self.tenant.create(body, rollback=rollback)
+        operation = await self.tenant.create(body, rollback=shape.rollback)
         before = await self._read(operation)
         assert before is not None
         self.spec, self._cluster = before, before.cluster
         await self._see_through(operation, before, crash_api=crash)
 
-    async def _round(self, kind: OperationKind, parameters: Parameters) -> None:
-        before = self.spec
-        assert before is not None
+    @property
+    def _name(self) -> str:
+        return f"chaos-{self.number}"
+
+    async def _round(
+        self, before: ClusterSpec, kind: OperationKind, parameters: Parameters
+    ) -> None:
         crash = self._maybe_crash_api()
         try:
             operation = await self.tenant.ask(before.cluster, kind, parameters)
@@ -115,19 +113,24 @@ class Life:
         await self._see_through(operation, before, crash_api=crash)
 
     def _maybe_crash_api(self) -> bool:
-        crash = Act.API in self.crashes and self.chance.random() < API_CRASHES
+        crash = self.chooser.kills_api()
         if crash:
-            (self.environment.directory / "crash-api").touch()
+            self._crash_mark.touch()
         return crash
+
+    @property
+    def _crash_mark(self) -> Path:
+        return crash_mark(self.environment.directory, self._name)
 
     async def _see_through(
         self, operation: Operation, before: ClusterSpec, *, crash_api: bool
     ) -> None:
         """Let a fault happen to an operation, judge its end, and repair until all is settled."""
         plan = await self.tenant.read(lambda: self._planner.plan(operation))
-        fault = self._world.draw(self.chance, plan, self.crashes)
+        fault = self.chooser.fault(plan)
         if crash_api:
-            fault = fault.model_copy(update={"name": f"{fault.name} + crash of api before start"})
+            name = f"{fault.name} + crash of api before start"
+            fault = fault.model_copy(update={"name": name, "crash_api": True})
         ended = await self._attempt(operation, before, fault, attempts=1)
         attempts = 1
         while self.spec is not None and self._wants_retry(ended):
@@ -141,13 +144,13 @@ class Life:
     def _wants_retry(self, ended: Operation) -> bool:
         if ended.state is OperationState.SUCCEEDED or self.spec is None:
             return False
-        return not is_settled(self.spec, ended) or self.chance.random() < 0.4
+        return not is_settled(self.spec, ended) or self.chooser.insists()
 
     async def _attempt(
         self, operation: Operation, before: ClusterSpec, fault: Fault, *, attempts: int
     ) -> Operation:
         started = time.monotonic()
-        self._prepare(operation, fault)
+        rules = self._prepare(operation, fault)
         meddling = asyncio.create_task(self._meddle(operation, fault))
         try:
             ended = await self._ended(operation, meddling)
@@ -160,10 +163,17 @@ class Life:
         if fault.outcome is Outcome.REMOVED:
             await self._wait_for_removal(operation)
         problems = await self._judge(ended, fault, before, attempts)
-        seconds = time.monotonic() - started
-        where = [f"{one.act} {one.when} {one.step}" for one in fault.strikes]
         self.report.add(
-            Round(self.number, ended.kind, fault.name, ended.state, seconds, problems, where)
+            Round(
+                cluster=self.number,
+                kind=ended.kind,
+                fault=fault.name,
+                state=ended.state,
+                seconds=time.monotonic() - started,
+                problems=problems,
+                where=[*map(str, rules), *([API_DIES] if fault.crash_api else [])],
+                missed=self._missed(rules, fault),
+            )
         )
         if problems:
             await self.report.evidence(self.number, str(ended.uuid), ended, await self._known())
@@ -188,7 +198,15 @@ class Life:
         case = Case(ended, fault.outcome, before, self.spec, known, attempts)
         return list(self._world.judge(case))
 
-    def _prepare(self, operation: Operation, fault: Fault) -> None:
+    def _missed(self, rules: Sequence[Rule], fault: Fault) -> list[str]:
+        """Return what was to strike and has not."""
+        missed = [str(rule) for rule in rules if not self.environment.rules.fired(rule)]
+        if fault.crash_api and self._crash_mark.exists():
+            self._crash_mark.unlink()
+            missed.append(API_DIES)
+        return missed
+
+    def _prepare(self, operation: Operation, fault: Fault) -> Sequence[Rule]:
         if fault.labels:
             self._world.set_fault(self._cluster, fault.labels)
         if fault.hook:
@@ -198,6 +216,7 @@ class Life:
             for one in fault.strikes
         ]
         self.environment.rules.set(operation.uuid, rules)
+        return rules
 
     def _tidy(self, operation: Operation) -> None:
         self._world.clear_fault(self._cluster)
@@ -207,12 +226,19 @@ class Life:
     async def _ended(
         self, operation: Operation, meddling: asyncio.Task[None] | None = None
     ) -> Operation:
-        """Wait for an operation's end; trouble of somebody who meddles with it ends the wait."""
-        deadline = time.monotonic() + self._world.end_seconds
-        while time.monotonic() < deadline:
+        """Wait for an operation's end; trouble of somebody who meddles with it ends the wait.
+
+        However slow the machine is, an operation that is not stuck goes on from time to time.
+        """
+        seq, deadline = -1, 0.0
+        while True:
             found = await self._now(operation)
             if not found.state.active:
                 return found
+            if found.seq != seq:
+                seq, deadline = found.seq, time.monotonic() + self._world.end_seconds
+            if time.monotonic() > deadline:
+                break
             if meddling and meddling.done():
                 meddling.result()
             await asyncio.sleep(0.1)
@@ -250,7 +276,7 @@ class Life:
         except NotFoundError:
             return None
 
-    async def _known(self) -> Model:
+    async def _known(self) -> BaseModel:
         return await self._world.known(self._cluster)
 
     async def _meddle(self, operation: Operation, fault: Fault) -> None:

@@ -19,7 +19,8 @@ class Round:
     """One attempt of one operation.
 
     Args:
-        where: The points at which something was struck.
+        where: The points at which something was to be struck.
+        missed: Those of them that the operation never came to.
     """
 
     cluster: int
@@ -29,6 +30,7 @@ class Round:
     seconds: float
     problems: list[str]
     where: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
 
 
 class Report:
@@ -38,6 +40,9 @@ class Report:
         directory: Gets ``rounds.jsonl`` and a folder for each problem.
         seed: Of the run.
         quiet: Whether to print problems only.
+
+    Attributes:
+        cases: How many rounds with a strike are to come, where that is known.
     """
 
     def __init__(self, directory: Path, seed: str, *, quiet: bool = False) -> None:
@@ -45,6 +50,8 @@ class Report:
         self.rounds: list[Round] = []
         self._seed = seed
         self._quiet = quiet
+        self.cases: int | None = None
+        self._notes: list[str] = []
         self._started = time.monotonic()
         directory.mkdir(parents=True, exist_ok=True)
 
@@ -53,6 +60,20 @@ class Report:
         """All that was found."""
         return [problem for one in self.rounds for problem in one.problems]
 
+    @property
+    def struck(self) -> list[Round]:
+        """The rounds in which something was to strike at a point."""
+        return [one for one in self.rounds if one.where]
+
+    @property
+    def missed(self) -> list[str]:
+        """What was to strike and did not: such a round proves nothing."""
+        return [f"{one.kind}: {where}" for one in self.rounds for where in one.missed]
+
+    def note(self, remark: str) -> None:
+        """Take a remark for the end of the table."""
+        self._notes.append(remark)
+
     def add(self, one: Round) -> None:
         """Take a round, and tell about it."""
         self.rounds.append(one)
@@ -60,9 +81,13 @@ class Report:
             file.write(json.dumps({"seed": self._seed, **asdict(one)}) + "\n")
         if one.problems or not self._quiet:
             passed = time.monotonic() - self._started
-            verdict = " ".join(one.problems) or "ok"
+            missed = f"never struck: {', '.join(one.missed)}" if one.missed else "ok"
+            verdict = " ".join(one.problems) or missed
+            count = f"round {len(self.rounds):4}"
+            if self.cases is not None:
+                count = f"case {len(self.struck):4} of {self.cases}"
             sys.stdout.write(
-                f"{passed:6.0f} s  round {len(self.rounds):4}  cluster {one.cluster:4}  "
+                f"{passed:6.0f} s  {count}  cluster {one.cluster:4}  "
                 f"{one.kind:18} {one.state:10} {one.seconds:5.1f} s  {one.fault:44} {verdict}\n"
             )
             sys.stdout.flush()
@@ -109,5 +134,8 @@ class Report:
         killed = ", ".join(f"{name} {count}" for name, count in sorted(crashes.items()))
         found = Counter(problem.partition(":")[0] for problem in self.problems)
         lines += ["", f"killed: {killed or 'nothing'}"]
+        points = sum(len(one.where) for one in self.rounds)
+        lines.append(f"points struck: {points - len(self.missed)} of {points}")
+        lines += self._notes
         lines.append("  ".join(f"{word} {found[word]}" for word in WORDS))
         return "\n".join(lines)

@@ -12,9 +12,13 @@ from jeroboam.models import Model, new_uuid
 
 EVERY_STEP = "*"
 PLANNING = "load_plan"
-RECORDING = "record"
 
 ACKNOWLEDGED_SECONDS = 5.0
+
+
+def writing(number: int) -> str:
+    """Return how rules name the n-th write of an operation's record, counted from 1."""
+    return f"record {number}"
 
 
 class When(StrEnum):
@@ -35,6 +39,8 @@ class Act(StrEnum):
     DATABASE = "database"
     API = "api"
     BACKEND = "backend"
+    HEAT = "heat"
+    NOVA = "nova"
     TWICE = "twice"
     LOST = "lost"
 
@@ -43,7 +49,7 @@ class Rule(Model):
     """One fault.
 
     Args:
-        step: Name of the step in the plan, or one of the constants above.
+        step: Name of the step in the plan, or one of the names above.
         seconds: For ``DURING``, how long after the beginning.
     """
 
@@ -53,6 +59,10 @@ class Rule(Model):
     when: When
     act: Act
     seconds: float = 0.0
+
+    def __str__(self) -> str:
+        """Return it for a report."""
+        return f"{self.act} {self.when} {self.step}"
 
     @classmethod
     def new(cls, operation: str, step: str, when: When, act: Act, seconds: float = 0.0) -> "Rule":

@@ -1,8 +1,6 @@
 """A run of the fault harness: many clusters at once in one environment."""
 
 import asyncio
-import random
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -15,11 +13,11 @@ from jeroboam.models import OperationKind, utc_now
 from jeroboam.models.wire import workflow_id
 from jeroboam.store import Page, Scope
 from tests.chaos import fake_world
-from tests.chaos.chooser import RandomChooser
+from tests.chaos.crowd import Crowd
 from tests.chaos.environment import Environment, running
-from tests.chaos.life import Life
 from tests.chaos.report import Report
 from tests.chaos.rules import Act
+from tests.chaos.sweep import Extent
 from tests.chaos.tenant import Tenant
 from tests.chaos.world import Opened
 
@@ -41,6 +39,7 @@ class Options:
         postgres: Whether the database is a process that can be killed.
         crashes: What may be killed; by default all that the world has.
         world: Where the clusters live.
+        sweep: What to go through case by case, instead of rounds at random.
     """
 
     rounds: int
@@ -55,6 +54,7 @@ class Options:
     quiet: bool = False
     crashes: Sequence[Act] | None = None
     world: Opened = fake_world.opened
+    sweep: Extent | None = None
 
 
 async def run(options: Options) -> tuple[Report, str]:
@@ -68,21 +68,20 @@ async def run(options: Options) -> tuple[Report, str]:
             base_url=environment.url, headers=API_VERSION, auth=world.auth, timeout=REQUEST_SECONDS
         ) as http:
             tenant = Tenant(http, environment.store)
-            templates = await world.templates(tenant)
-            numbers = iter(range(options.first, 10**6))
-            deadline = time.monotonic() + options.seconds
-
-            async def lane() -> None:
-                while len(report.rounds) < options.rounds and time.monotonic() < deadline:
-                    number = next(numbers)
-                    chance = random.Random(f"{options.seed}/{number}")
-                    chooser = RandomChooser(chance, options.operations, templates, crashes)
-                    life = Life(environment, tenant, report, number, templates[0], chooser, chance)
-                    await life.live()
-
-            async with asyncio.TaskGroup() as group:
-                for _ in range(options.lanes):
-                    group.create_task(lane())
+            crowd = Crowd(
+                environment=environment,
+                tenant=tenant,
+                report=report,
+                templates=await world.templates(tenant),
+                seed=options.seed,
+                lanes=options.lanes,
+                next=options.first,
+                seconds=options.seconds,
+            )
+            if options.sweep:
+                await crowd.sweep(options.sweep.without(set(world.crashes) - set(crashes)))
+            else:
+                await crowd.draw(options.rounds, options.operations, crashes)
             await _inspect(environment, tenant, report)
         return report, report.table(environment.crashes)
 

@@ -18,7 +18,7 @@ from temporalio.worker import (
 
 from jeroboam.models import Transition
 from jeroboam.models.wire import OperationRequest, StepInput
-from tests.chaos.rules import EVERY_STEP, PLANNING, RECORDING, Act, Rule, RuleBook, When
+from tests.chaos.rules import EVERY_STEP, PLANNING, Act, Rule, RuleBook, When, writing
 
 RULES_SECONDS = 10.0
 """How long an operation's first step waits for the harness, which learns its id from the API."""
@@ -54,12 +54,19 @@ class _Sabotaged(ActivityInboundInterceptor):
         await self._obey(rules, When.BEFORE)
         with self._during(rules):
             result = await self.next.execute_activity(input)
-            if any(rule.act is Act.TWICE for rule in rules):
+            if self._any(rules, Act.TWICE):
                 result = await self.next.execute_activity(input)
         await self._obey(rules, When.AFTER)
-        if any(rule.act is Act.LOST for rule in rules) and activity.info().attempt == 1:
+        if activity.info().attempt == 1 and self._any(rules, Act.LOST):
             raise ResultLostError
         return result
+
+    def _any(self, rules: list[Rule], act: Act) -> bool:
+        """Return whether a rule wants something of every activity that it is for, and note it."""
+        found = [rule for rule in rules if rule.act is act]
+        for rule in found:
+            self._rules.fire(rule)
+        return bool(found)
 
     async def _wait_for_rules(self, operation: str) -> None:
         deadline = time.monotonic() + RULES_SECONDS
@@ -74,9 +81,12 @@ class _Sabotaged(ActivityInboundInterceptor):
                 await self._act(rule.act)
 
     async def _act(self, act: Act) -> None:
+        await asyncio.to_thread(self._do, act)
+
+    def _do(self, act: Act) -> None:
         if act is Act.WORKER:
             os.kill(os.getpid(), signal.SIGKILL)
-        await asyncio.to_thread(self._rules.ask, act)
+        self._rules.ask(f"{act} {os.getpid()}" if act is Act.OTHER_WORKER else act)
 
     @contextmanager
     def _during(self, rules: list[Rule]) -> Iterator[None]:
@@ -92,7 +102,8 @@ class _Sabotaged(ActivityInboundInterceptor):
     async def _later(self, rule: Rule) -> None:
         await asyncio.sleep(rule.seconds)
         if self._rules.fire(rule):
-            await self._act(rule.act)
+            # Nothing else may happen here until it is done: the activity would be over by then.
+            self._do(rule.act)
 
 
 def _place(argument: object) -> tuple[str | None, str]:
@@ -101,5 +112,5 @@ def _place(argument: object) -> tuple[str | None, str]:
     if isinstance(argument, OperationRequest):
         return argument.operation_id, PLANNING
     if isinstance(argument, Transition):
-        return argument.operation_id, RECORDING
+        return argument.operation_id, writing(argument.seq)
     return None, ""

@@ -15,7 +15,7 @@ from jeroboam.models.targets import target_of
 from tests.chaos import faults, wishes
 from tests.chaos.backend_faults import BackendFaults
 from tests.chaos.faults import Outcome
-from tests.chaos.rules import Act, Rule, RuleBook, When
+from tests.chaos.rules import EVERY_STEP, PLANNING, Act, Rule, RuleBook, When, writing
 from tests.chaos.tenant import request
 from tests.unit.specs import make_spec
 
@@ -23,8 +23,13 @@ seeds = st.integers(0, 10**9)
 
 
 def living(chance: random.Random) -> ClusterSpec:
+    """Return a cluster of some size."""
+    return living_spec(masters=chance.choice((1, 3)), workers=chance.randint(1, 4))
+
+
+def living_spec(*, masters: int, workers: int) -> ClusterSpec:
     """Return a cluster whose nodes are known."""
-    spec = make_spec(masters=chance.choice((1, 3)), workers=chance.randint(1, 4))
+    spec = make_spec(masters=masters, workers=workers)
     groups = tuple(
         group.model_copy(
             update={
@@ -65,7 +70,8 @@ def test_every_fault_fits_its_operation(seed: int) -> None:
     plan = plan_of(kind, parameters, spec)
     fault = faults.draw(chance, plan)
     parse(fault.labels)
-    steps = {step.name for step in plan.steps} | {"*", "load_plan", "record"}
+    writes = {writing(number) for number in range(1, len(plan.steps) + 2)}
+    steps = {step.name for step in plan.steps} | {EVERY_STEP, PLANNING} | writes
     assert {strike.step for strike in fault.strikes} <= steps
     if fault.outcome is Outcome.WELL:
         assert "fake_lie" not in fault.labels
