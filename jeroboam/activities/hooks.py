@@ -7,9 +7,9 @@ from typing import Any
 
 from temporalio import activity
 
-from jeroboam.activities import threads
 from jeroboam.activities.admission import Admission, Admitted
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.activities.hook_time import HookTime
 from jeroboam.drivers.base import SupportsHooks
 from jeroboam.errors import ConfigurationError, DriverContractError, JeroboamError, NotFoundError
 from jeroboam.hooks import labels
@@ -45,16 +45,21 @@ class HookActivities:
 
     @activity.defn
     async def run_hook(self, step: StepInput) -> StepResult:
-        """Run a hook of the driver, an installed or a declared one."""
+        """Run a hook of the driver, an installed or a declared one, within its time."""
+        clock = HookTime(_shown(step.required_hook), step.hook_seconds)
+        with clock.told():
+            return await self._run(step, clock)
+
+    async def _run(self, step: StepInput, clock: HookTime) -> StepResult:
         admitted, call = await self._admission.admit(step), step.required_hook
         if call.source is HookSource.DRIVER:
-            await _run_driver_hook(admitted, call)
+            await _run_driver_hook(admitted, call, clock)
             return StepResult()
         found = await self._find(call)
         if found is None:
             return StepResult(message=SWITCHED_OFF)
         event = self._event(admitted, call, found)
-        result = await threads.call(_run, found.hook, event)
+        result = await clock.call(_run, found.hook, event)
         return _step_result(admitted, call, result)
 
     async def _find(self, call: HookCall) -> _Found | None:
@@ -97,16 +102,20 @@ class HookActivities:
         )
 
 
-async def _run_driver_hook(admitted: Admitted, call: HookCall) -> None:
+def _shown(call: HookCall) -> str:
+    return f"Hook '{call.name}'" if call.name else "The driver's hook"
+
+
+async def _run_driver_hook(admitted: Admitted, call: HookCall, clock: HookTime) -> None:
     driver, kind = admitted.driver, admitted.step.kind
     if not isinstance(driver, SupportsHooks):
         raise DriverContractError(f"Driver '{driver.name}' offers no hooks on this worker.")
     arguments = (kind, admitted.context, admitted.target)
     if call.phase is HookPhase.FAILURE:
-        await threads.call(driver.failed, *arguments, admitted.step.failure or "")
+        await clock.call(driver.failed, *arguments, admitted.step.failure or "")
     else:
         hook = driver.before if call.phase is HookPhase.BEFORE else driver.after
-        await threads.call(hook, *arguments)
+        await clock.call(hook, *arguments)
 
 
 def _run(hook: Hook, event: HookEvent) -> HookResult:

@@ -14,17 +14,14 @@ from jeroboam.errors import DriverContractError
 from jeroboam.models import BackendCall, Method, Node, NodeGroup
 
 
-async def submit(admitted: Admitted, call: BackendCall, *, details: object = None) -> str | None:
+async def submit(admitted: Admitted, call: BackendCall) -> str | None:
     """Submit what a call says and return the backend id, if it gives one.
-
-    Args:
-        details: What each heartbeat carries for the next attempt.
 
     Raises:
         DriverContractError: The driver lacks the ability, which it had when the plan was made.
         JeroboamError: Whatever the driver raises.
     """
-    return await threads.call(_SUBMISSIONS[call.method], admitted, call, details=details)
+    return await threads.call(_SUBMISSIONS[call.method], admitted, call)
 
 
 def _create_cluster(admitted: Admitted, call: BackendCall) -> str:

@@ -40,8 +40,8 @@ class HookDeclaration(Model):
         operations: ``None`` stands for all.
         scope_id: Name of the driver, or uuid of the template, project or cluster.
         runs_after: Names of hooks that run earlier, of any source.
-        timeout_seconds: For all attempts and the wait for a late answer together; ``None`` is what
-            an installed hook says, else 300.
+        timeout_seconds: For all attempts on living workers together, and once more for the wait for
+            a late answer; ``None`` is what an installed hook says, else 300.
         on_failure: ``None`` is what an installed hook says, else ``fail``.
         options: For the hook; never secret.
         url: For ``webhook``, the target.

@@ -112,7 +112,7 @@ class PlanStep(Model):
     Args:
         name: Unique within the plan; shown to users and operators.
         timeout_seconds: The longest that the step may take, its retries included. ``None`` gives
-            it what is left of the operation's deadline.
+            it what is left of the operation's deadline. Of a hook only its attempts count.
         undo: Steps, in order, that undo this one when it or a later one fails.
         call: For ``SUBMIT`` and ``WAIT``, what is asked of the driver.
         hook: For ``RUN_HOOK``, which one.

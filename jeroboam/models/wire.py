@@ -92,6 +92,7 @@ class StepInput(Model):
         kind: What the operation is.
         minutes_left: What is left of the operation's deadline, at least 1.
         resubmissions: How often what is waited for may still be submitted again.
+        hook_seconds: How long a hook may take, all its attempts together.
         failure: Why the operation failed, for hooks that run then.
     """
 
@@ -106,6 +107,7 @@ class StepInput(Model):
     hook: HookCall | None = None
     minutes_left: int = 1
     resubmissions: int = 0
+    hook_seconds: int = 300
     failure: str | None = None
 
     @property

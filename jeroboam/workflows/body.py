@@ -225,10 +225,11 @@ class Body:
                 hook=step.hook,
                 minutes_left=max(1, int(budget.total_seconds() // 60)),
                 resubmissions=resubmissions,
+                hook_seconds=step.timeout_seconds or limits.HOOK_SECONDS,
                 failure=failure,
             ),
             task_queue=f"{workflow.info().task_queue}-poll" if waiting else None,
-            start_to_close_timeout=budget if waiting else min(budget, limits.STEP_ATTEMPT),
+            start_to_close_timeout=min(budget, _attempt(step.action) or budget),
             schedule_to_close_timeout=budget,
             heartbeat_timeout=limits.WAIT_HEARTBEAT if waiting else limits.STEP_HEARTBEAT,
             retry_policy=limits.RETRY,
@@ -262,7 +263,8 @@ class Body:
         if self._deadline is None:
             raise RuntimeError("A step before the plan.")
         left = max(self._deadline - workflow.now(), timedelta(seconds=1))
-        if step.timeout_seconds is None:
+        if step.timeout_seconds is None or step.action is Action.RUN_HOOK:
+            # A hook's own time-out runs in its attempts: while no worker is up it must not.
             return left
         return min(left, timedelta(seconds=step.timeout_seconds))
 
@@ -367,8 +369,7 @@ class Body:
         for step in self._plan.on_failure if self._plan else ():
             self._check_interruption()
             await self._write(self._record.started(step.name, workflow.now()))
-            budget = timedelta(seconds=step.timeout_seconds or limits.HOOK_SECONDS)
-            await self._try(step, budget, failure.reason)
+            await self._try(step, limits.COMPENSATION_TOTAL, failure.reason)
 
     async def _write(self, transition: Transition) -> None:
         workflow.set_current_details(self._record.markdown())
@@ -408,6 +409,13 @@ class Body:
 
     def _result(self, state: OperationState, reason: str | None) -> OperationResult:
         return OperationResult(operation_id=self._request.operation_id, state=state, reason=reason)
+
+
+def _attempt(action: Action) -> timedelta | None:
+    """Return how long one attempt of an action may take; a wait has all that is left."""
+    if action is Action.WAIT:
+        return None
+    return limits.HOOK_ATTEMPT if action is Action.RUN_HOOK else limits.STEP_ATTEMPT
 
 
 async def _guarded(work: Awaitable[T]) -> T:

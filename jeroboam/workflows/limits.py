@@ -13,6 +13,12 @@ PLAN_TOTAL = timedelta(hours=1)
 STEP_ATTEMPT = timedelta(minutes=3)
 """One attempt of a short step; every call within it has a shorter time-out of its own."""
 
+HOOK_ATTEMPT = timedelta(minutes=4)
+"""One attempt of a hook. The activity ends it earlier by itself: it knows how much of the hook's
+time-out is used up, which runs only while a worker tries the hook (``activities.hook_time``). All
+attempts together have what is left of the operation's deadline, so that an outage of all workers
+fails no hook; those that run after a failure have ``COMPENSATION_TOTAL``."""
+
 STEP_HEARTBEAT = timedelta(seconds=15)
 """After this silence a short step is tried again, on another worker if this one is dead."""
 
@@ -23,7 +29,8 @@ RESUBMISSIONS = 5
 """How often work is submitted again that the backend broke off."""
 
 COMPENSATION_TOTAL = timedelta(hours=24)
-"""A roll-back has a clock of its own: the operation's may have run out already."""
+"""Each step of a roll-back, and each hook on failure, has a clock of its own: the operation's may
+have run out already."""
 
 RETRY = RetryPolicy(
     initial_interval=timedelta(seconds=1),
@@ -33,7 +40,7 @@ RETRY = RetryPolicy(
 """Bounded by time, never by a count: a step may outwait any outage within its deadline."""
 
 HOOK_SECONDS = 300
-"""What a hook gets whose plan names no time-out."""
+"""The time-out of a hook whose plan names none."""
 
 ACCEPT_ATTEMPT = timedelta(seconds=30)
 ACCEPT_TOTAL = timedelta(minutes=2)
