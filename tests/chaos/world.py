@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import httpx
+from pydantic import BaseModel
 
 from jeroboam.drivers.base import ClusterDriver
-from jeroboam.models import Cluster, ClusterSpec, Model, OperationKind, Parameters, Plan
+from jeroboam.models import Cluster, ClusterSpec, OperationKind, Parameters, Plan
 from tests.chaos.faults import Fault
 from tests.chaos.oracle import Case
 from tests.chaos.rules import Act
@@ -46,7 +47,7 @@ class World(Protocol):
 
     @property
     def end_seconds(self) -> float:
-        """An operation that has not ended by then is stuck."""
+        """An operation whose record has not changed for so long is stuck."""
 
     @property
     def components(self) -> Mapping[str, Component]:
@@ -80,7 +81,7 @@ class World(Protocol):
     def clear_fault(self, cluster: Cluster) -> None:
         """Let the backend behave again towards a cluster."""
 
-    async def known(self, cluster: Cluster) -> Model:
+    async def known(self, cluster: Cluster) -> BaseModel:
         """Return what the backend itself knows of a cluster, for ``judge``."""
 
     def judge(self, case: Case[Any]) -> Iterator[str]:
