@@ -1,8 +1,8 @@
 """The time-out of a hook: it counts what attempts use up, and nothing else.
 
 What counts is the time of the attempts that ended on a living worker, and the pause after one that
-failed. An outage of the workers, of Temporal or of the database is no fault of the hook and does not
-count; an attempt that was lost with its worker does not either, but only so many are made.
+failed. An outage of the workers, of Temporal or of the database is no fault of the hook and does
+not count; an attempt that was lost with its worker does not either, but only so many are made.
 """
 
 import time
