@@ -2,7 +2,8 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -61,15 +62,19 @@ class Surveyor:
         mark = short_id(cluster)
         stacks = self._stacks({"tags": cluster.uuid})
         known = {ident for stack in stacks for ident in self._objects_of(stack)}
+        things = list(self._things())
+        addresses = _addresses(things)
         return Survey(
             stacks=tuple(
                 Stack(id=one["id"], name=one["stack_name"], status=one["stack_status"])
                 for one in stacks
             ),
-            servers=tuple(self._server(one) for one in self._servers({"name": mark})),
+            servers=tuple(
+                self._server(one, addresses[one["id"]]) for one in self._servers({"name": mark})
+            ),
             things=tuple(
                 Thing(kind=kind, id=one["id"], name=_name(one), known=one["id"] in known)
-                for kind, one in self._things()
+                for kind, one in things
                 if mark in f"{one.get('name')} {one.get('description')}"
             ),
             trust=cluster.trust_id in {one["id"] for one in self._trusts()},
@@ -100,18 +105,17 @@ class Surveyor:
         mine = {"all_tenants": "1", "project_id": str(self._user.get_project_id())}
         return list(self._compute("/servers/detail", {**mine, **query})["servers"])
 
-    def _server(self, one: Mapping[str, Any]) -> Server:
+    def _server(self, one: Mapping[str, Any], addresses: set[str]) -> Server:
         actions: Iterable[Mapping[str, Any]] = ()
         with contextlib.suppress(NotFound):
             path = f"/servers/{one['id']}/os-instance-actions"
             actions = self._compute(path, {})["instanceActions"]
-        networks = one["addresses"].values()
         return Server(
             id=one["id"],
             name=one["name"],
             status=one["status"],
             task=one["OS-EXT-STS:task_state"],
-            addresses=tuple(sorted(entry["addr"] for listed in networks for entry in listed)),
+            addresses=tuple(sorted(addresses)),
             version=version_in(one.get("OS-EXT-SRV-ATTR:user_data")),
             actions=tuple(_act(action) for action in actions),
         )
@@ -152,6 +156,18 @@ class Surveyor:
                 if time.monotonic() > deadline:
                     raise
             time.sleep(0.5)
+
+
+def _addresses(things: Sequence[tuple[str, Mapping[str, Any]]]) -> Mapping[str, set[str]]:
+    """Return the addresses of servers by their ids, from Neutron: Nova only remembers them."""
+    found: dict[str, set[str]] = defaultdict(set)
+    ports = {one["id"]: one for kind, one in things if kind == "port"}
+    for port in ports.values():
+        found[port["device_id"]] |= {entry["ip_address"] for entry in port["fixed_ips"]}
+    for kind, one in things:
+        if kind == "floating IP" and one["port_id"] in ports:
+            found[ports[one["port_id"]]["device_id"]].add(one["floating_ip_address"])
+    return found
 
 
 def _session(cloud: Devcloud, user: str) -> Session:
