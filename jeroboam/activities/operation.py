@@ -9,6 +9,7 @@ from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.planning import Planner
 from jeroboam.activities.submission import submit
 from jeroboam.drivers.base import SupportsHealth
+from jeroboam.drivers.removal import remove_leftovers
 from jeroboam.errors import BackendFailedError, DriverContractError
 from jeroboam.models import OperationKind, Recorded, Transition
 from jeroboam.models.wire import LoadedPlan, OperationRequest, StepInput, StepResult
@@ -92,14 +93,15 @@ class OperationActivities:
 
     @activity.defn
     async def find_leftovers(self, step: StepInput) -> StepResult:
-        """Verify that nothing of a removed cluster is left.
+        """Verify that nothing of a removed cluster is left, and remove what is.
 
         Raises:
-            BackendFailedError: Something is; the message names it.
+            BackendFailedError: Something stays; the message names it.
         """
         admitted = await self._admission.admit(step)
-        find = admitted.driver.find_leftovers
-        left = await threads.call(find, admitted.context, admitted.spec)
+        left = await threads.call(
+            remove_leftovers, admitted.driver, admitted.context, admitted.spec
+        )
         if not left:
             return StepResult(message="Nothing is left.")
         advice = (

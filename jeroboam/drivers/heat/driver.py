@@ -1,5 +1,6 @@
 """The lifecycle of a cluster that is one Heat stack; a driver adds its template."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -34,6 +35,9 @@ from jeroboam.drivers.heat.template_definition import (
 )
 from jeroboam.models import ClusterOutputs, ClusterSpec, Method, Node, NodeGroup
 from jeroboam.models.cluster import MASTER
+
+NOTING_SECONDS = 2.0
+"""What Heat gets to note an object when the service's answer is there."""
 
 _OF_NODES = frozenset({Method.REBOOT_NODES, Method.REBUILD_NODES})
 
@@ -91,7 +95,7 @@ class HeatDriver(ClusterDriver, SupportsReboot):
             return
         found = submission.find(stacks, cluster_stack(spec))
         if found is None:
-            remove_leftovers(context, spec, short_id(spec.cluster), frozenset())
+            remove_leftovers(context, spec).settle()
             return
         delete(context, spec, stacks, found)
 
@@ -153,8 +157,7 @@ class HeatDriver(ClusterDriver, SupportsReboot):
     def find_leftovers(self, context: DriverContext, spec: ClusterSpec) -> Sequence[str]:
         """List what is still there and belongs to the cluster."""
         connection = clients.connection(context.cloud, spec.cluster.trust_id)
-        stacks = stacks_of(context, spec).tagged(spec.cluster.uuid)
-        return [*remains.of_stacks(stacks), *remains.of_objects(connection, spec.cluster)]
+        return remains.find(connection, stacks_of(context, spec), spec.cluster)
 
 
 def create(
@@ -196,17 +199,23 @@ def change(
     """Submit a change; before Heat goes on after a failure, what it has lost is removed."""
     stacks = stacks_of(context, spec)
     if found.failed or stacks.broken_off(found):
-        remove_leftovers(context, spec, short_id(spec.cluster), stacks.object_ids(spec.cluster))
+        remove_leftovers(context, spec, stacks).settle()
     submission.change(context, stacks, where, found, values, timeout_minutes)
 
 
 def delete(context: DriverContext, spec: ClusterSpec, stacks: Stacks, found: StackState) -> None:
-    """Delete a stack, unless Heat is at it."""
-    if found.status == "DELETE_IN_PROGRESS" and not stacks.broken_off(found):
+    """Delete a stack, unless Heat is at it.
+
+    A create or change that Heat is still at work on is stopped by Heat itself, which waits for
+    the calls that it has in flight. Where Heat is not at work, what it has lost goes first, since
+    the stack could not go with it in its network. Trouble with that must not keep the stack:
+    a deletion that fails because of it is submitted again.
+    """
+    at_work = found.running and not stacks.broken_off(found)
+    if at_work and found.status == "DELETE_IN_PROGRESS":
         return
-    if found.status != "CREATE_COMPLETE":
-        known = stacks.object_ids(spec.cluster)
-        remove_leftovers(context, spec, short_id(spec.cluster), known)
+    if not at_work and found.status != "CREATE_COMPLETE":
+        remove_leftovers(context, spec, stacks)
     stacks.delete(found)
 
 
@@ -216,10 +225,27 @@ def stacks_of(context: DriverContext, spec: ClusterSpec) -> Stacks:
 
 
 def remove_leftovers(
-    context: DriverContext, spec: ClusterSpec, mark: str, known: leftovers.Known
-) -> None:
-    """Remove what carries the mark and no stack knows of."""
-    leftovers.remove(clients.connection(context.cloud, spec.cluster.trust_id), mark, known)
+    context: DriverContext,
+    spec: ClusterSpec,
+    stacks: Stacks | None = None,
+    mark: str | None = None,
+) -> leftovers.Removal:
+    """Remove what carries a mark of the cluster and no stack of it knows of.
+
+    Args:
+        stacks: Given where the cluster still has stacks.
+        mark: That of a part of the cluster.
+    """
+
+    def known() -> leftovers.Known:
+        if stacks is None:
+            return frozenset()
+        # What failed beside them does not stop the calls that Heat had in flight.
+        time.sleep(NOTING_SECONDS)
+        return stacks.object_ids(spec.cluster)
+
+    connection = clients.connection(context.cloud, spec.cluster.trust_id)
+    return leftovers.remove(connection, mark or short_id(spec.cluster), known)
 
 
 def _awaited(stacks: Stacks, spec: ClusterSpec, watch: Watch) -> StackState | None:

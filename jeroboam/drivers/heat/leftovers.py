@@ -4,12 +4,16 @@ Heat asks a service for an object and notes the object's id when the answer is t
 between the two, nobody knows the object: a stack that goes on would meet a subnet that overlaps
 or a port in use, and a delete would leave it behind or fail on it. Such objects carry the short
 id of their cluster in their name (floating IPs in their description), and are removed before a
-stack is resumed or deleted.
+stack is resumed or deleted that Heat is not at work on, and when the stack is gone.
+
+They are left alone while Heat works: what it has made a moment ago looks the same, and to take
+it away fails the calls that Heat has in flight, with answers up to HTTP 500 on both sides
+(Neutron, for a network that is deleted while it gets a subnet).
 """
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -17,7 +21,7 @@ import structlog
 from openstack.connection import Connection
 
 from jeroboam.drivers.openstack import translate_cloud_errors
-from jeroboam.errors import ConflictError, InvalidRequestError, NotFoundError
+from jeroboam.errors import ConflictError, InvalidRequestError, JeroboamError, NotFoundError
 
 WAIT_SECONDS = 30.0
 PAUSE_SECONDS = 0.5
@@ -38,22 +42,73 @@ class Kind:
     remove: Callable[[Any], object]
 
 
-def remove(connection: Connection, mark: str, known: Known) -> int:
-    """Remove all objects that carry the mark and are not in the stack; return their number.
+@dataclass
+class Removal:
+    """What became of the attempt to remove all orphans.
+
+    Args:
+        removed: How many objects have gone.
+        trouble: Of services that did not do what they were asked for.
+    """
+
+    removed: int = 0
+    trouble: list[JeroboamError] = field(default_factory=list)
+
+    def settle(self) -> None:
+        """Raise what trouble there was, that first which a repeated call may not meet again."""
+        for one in sorted(self.trouble, key=lambda error: not error.retryable):
+            raise one
+
+
+def remove(connection: Connection, mark: str, read_known: Callable[[], Known]) -> Removal:
+    """Remove all objects that carry the mark and are not in the stack.
 
     What cannot be removed now, because something else still uses it, is left for the next time.
+    Trouble with one object or one service does not keep the others from being removed.
+
+    Args:
+        read_known: Asked after the objects were listed: what is listed and was noted meanwhile
+            is not lost.
     """
-    number = 0
+    removal = Removal()
     with translate_cloud_errors("OpenStack"):
-        listed = kinds(connection, mark, known)
-    for kind in listed:
-        with translate_cloud_errors("OpenStack"):
-            found = _orphans_of(kind, mark, known)
-        for one in found:
-            number += _remove(kind, one)
+        listed = kinds(connection, mark)
+    found = [(kind, _attempt(removal, kind, partial(marked, kind, mark)) or []) for kind in listed]
+    known = read_known()
+    for kind, objects in found:
+        for one in objects:
+            if kind.name == "router":
+                _attempt(removal, kind, partial(detach, connection, one, known))
+            if one.id not in known:
+                _attempt(removal, kind, partial(_remove, removal, kind, one))
         if kind.name == "server":
-            _wait(partial(_orphans_of, kind, mark, known))
-    return number
+            _attempt(removal, kind, partial(_wait, partial(_orphans_of, kind, mark, known)))
+    return removal
+
+
+def _attempt(removal: Removal, kind: Kind, step: Callable[[], Any]) -> Any:
+    """Do one step; trouble is noted, and may be over when the whole is repeated."""
+    try:
+        with translate_cloud_errors("OpenStack"):
+            return step()
+    except JeroboamError as error:
+        log.warning("leftover_trouble", kind=kind.name, reason=error.message)
+        removal.trouble.append(error)
+        return None
+
+
+def detach(connection: Connection, router: Any, known: Known) -> None:
+    """Take off a router the interfaces that the stack does not know."""
+    network = connection.network
+    for port in network.ports(device_id=router.id):
+        for address in port.fixed_ips:
+            if f"{router.id}:subnet_id={address['subnet_id']}" not in known:
+                network.remove_interface_from_router(router, address["subnet_id"])
+
+
+def marked(kind: Kind, mark: str) -> list[Any]:
+    """Return all objects of a kind that carry the mark."""
+    return orphans(kind.list(), mark, frozenset())
 
 
 def orphans(listed: Iterable[Any], mark: str, known: Known) -> list[Any]:
@@ -69,13 +124,8 @@ def _marks(one: Any) -> str:
     return f"{getattr(one, 'name', None) or ''} {getattr(one, 'description', None) or ''}"
 
 
-def kinds(connection: Connection, mark: str, known: Known | None = None) -> Sequence[Kind]:
-    """Return the kinds in an order in which users go before what they use.
-
-    Args:
-        known: Given where all is to be removed: a router's interfaces that are not in it are
-            detached when the routers are listed.
-    """
+def kinds(connection: Connection, mark: str) -> Sequence[Kind]:
+    """Return the kinds in an order in which users go before what they use."""
     compute, network = connection.compute, connection.network
     mine = {"project_id": connection.current_project_id}
 
@@ -83,23 +133,12 @@ def kinds(connection: Connection, mark: str, known: Known | None = None) -> Sequ
         ports = network.ports(**mine)
         return (one for one in ports if not one.device_owner.startswith(_OF_ROUTERS))
 
-    def detach(router: Any) -> None:
-        for port in network.ports(device_id=router.id):
-            for address in port.fixed_ips:
-                if f"{router.id}:subnet_id={address['subnet_id']}" not in (known or ()):
-                    network.remove_interface_from_router(router, address["subnet_id"])
-
-    def routers() -> Iterable[Any]:
-        found = [one for one in network.routers(**mine) if mark in one.name]
-        for router in found if known is not None else ():
-            detach(router)
-        return found
-
     return (
+        *_load_balancers(connection),
         Kind("server", lambda: compute.servers(name=mark), compute.delete_server),
         Kind("floating IP", lambda: network.ips(**mine), network.delete_ip),
         Kind("port", free_ports, network.delete_port),
-        Kind("router", routers, network.delete_router),
+        Kind("router", lambda: network.routers(**mine), network.delete_router),
         Kind("subnet", lambda: network.subnets(**mine), network.delete_subnet),
         Kind("network", lambda: network.networks(**mine), network.delete_network),
         Kind(
@@ -108,44 +147,42 @@ def kinds(connection: Connection, mark: str, known: Known | None = None) -> Sequ
             network.delete_security_group,
         ),
         Kind("server group", compute.server_groups, compute.delete_server_group),
-        *_optional_kinds(connection),
+        *_volumes(connection),
     )
 
 
-def _optional_kinds(connection: Connection) -> Sequence[Kind]:
-    """Return the kinds of services that not every cloud has."""
-    found: list[Kind] = []
-    if connection.has_service("load-balancer"):
-        balancers = connection.load_balancer
-        found.append(
-            Kind(
-                "load balancer",
-                balancers.load_balancers,
-                lambda one: balancers.delete_load_balancer(one, cascade=True),
-            )
-        )
-    if connection.has_service("block-storage"):
-        volumes = connection.block_storage
-        found.append(Kind("volume", volumes.volumes, volumes.delete_volume))
-    return found
+def _load_balancers(connection: Connection) -> Sequence[Kind]:
+    """Return the kind, if the cloud has it."""
+    if not connection.has_service("load-balancer"):
+        return ()
+    balancers = connection.load_balancer
+    remove = partial(balancers.delete_load_balancer, cascade=True)
+    return (Kind("load balancer", balancers.load_balancers, remove),)
 
 
-def _remove(kind: Kind, one: Any) -> int:
+def _volumes(connection: Connection) -> Sequence[Kind]:
+    """Return the kind, if the cloud has it."""
+    if not connection.has_service("block-storage"):
+        return ()
+    volumes = connection.block_storage
+    return (Kind("volume", volumes.volumes, volumes.delete_volume),)
+
+
+def _remove(removal: Removal, kind: Kind, one: Any) -> None:
     try:
         with translate_cloud_errors("OpenStack"):
             kind.remove(one)
     except NotFoundError:
-        return 0
+        return
     except (ConflictError, InvalidRequestError) as error:
         log.warning("leftover_kept", kind=kind.name, id=one.id, reason=error.message)
-        return 0
+        return
     log.warning("leftover_removed", kind=kind.name, id=one.id)
-    return 1
+    removal.removed += 1
 
 
 def _wait(still_there: Callable[[], Sequence[Any]]) -> None:
     """Wait a moment until servers have let go of their ports."""
     deadline = time.monotonic() + WAIT_SECONDS
-    with translate_cloud_errors("Nova"):
-        while still_there() and time.monotonic() < deadline:
-            time.sleep(PAUSE_SECONDS)
+    while still_there() and time.monotonic() < deadline:
+        time.sleep(PAUSE_SECONDS)

@@ -109,8 +109,7 @@ class KubernetesHeatDriver(
             heat.delete(context, spec, stacks, found)
             return
         mark = f"{names.cluster_part(spec.cluster)}-{names.group_part(group)}"
-        known = stacks.object_ids(spec.cluster)
-        heat.remove_leftovers(context, spec, mark, known)
+        heat.remove_leftovers(context, spec, stacks, mark).settle()
 
     def read_groups(
         self, stacks: Stacks, spec: ClusterSpec, servers: Mapping[str, Any]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from openstack.connection import Connection
-from openstack.exceptions import ConflictException
+from openstack.exceptions import ConflictException, HttpException
 from requests import Response
 
 SLOW = ("server", "load balancer")
@@ -36,12 +36,14 @@ class FakeConnection:
 
     Args:
         stubborn: Ids of what refuses to go because something uses it.
+        failing: Ids of what a service fails to remove, and kinds that it fails to list.
         lingering: How many more lists still show a deleted server or load balancer.
         services: Types of the optional services that the cloud has.
     """
 
     things: dict[str, Thing] = field(default_factory=dict)
     stubborn: set[str] = field(default_factory=set)
+    failing: set[str] = field(default_factory=set)
     lingering: int = 0
     services: frozenset[str] = frozenset()
     detached: list[tuple[str, str]] = field(default_factory=list)
@@ -60,6 +62,7 @@ class FakeConnection:
         return name in self.services
 
     def _list(self, kind: str, **query: Any) -> Iterable[Thing]:
+        self._fail(kind)
         if kind in SLOW and self.lingering:
             self.lingering -= 1
         elif kind in SLOW:
@@ -72,7 +75,14 @@ class FakeConnection:
             if thing.kind == kind and (device is None or thing.device_id == device)
         ]
 
+    def _fail(self, what: str) -> None:
+        if what in self.failing:
+            answer = Response()
+            answer.status_code = 500
+            raise HttpException(f"no {what} now", response=answer)
+
     def _remove(self, thing: Thing) -> None:
+        self._fail(thing.id)
         if thing.id in self.stubborn:
             answer = Response()
             answer.status_code = 409

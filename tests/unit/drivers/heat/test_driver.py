@@ -7,11 +7,17 @@ import pytest
 
 from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.heat import clients
+from jeroboam.drivers.heat import driver as heat_driver
 from jeroboam.drivers.heat.placement import group_stack_name
-from jeroboam.drivers.heat.stacks import stack_name
+from jeroboam.drivers.heat.stacks import short_id, stack_name
 from jeroboam.drivers.heat.tags import group_tag
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
-from jeroboam.errors import ConflictError, InvalidRequestError, NotFoundError
+from jeroboam.errors import (
+    CloudUnavailableError,
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+)
 from jeroboam.models import ClusterSpec
 from tests.unit.drivers.heat.clusters import make_spec, secrets
 from tests.unit.drivers.heat.fake_connection import FakeConnection, Thing
@@ -35,11 +41,13 @@ def context(heat: FakeHeat) -> Iterator[DriverContext]:
 @pytest.fixture(autouse=True)
 def objects(monkeypatch: pytest.MonkeyPatch) -> FakeConnection:
     """The owner's servers and networks."""
+    monkeypatch.setattr(heat_driver, "NOTING_SECONDS", 0)
     connection = FakeConnection()
     monkeypatch.setattr(clients, "connection", lambda *_: connection)
     return connection
 
 
+MARK = short_id(SPEC.cluster)
 KEY = "cluster:operation:step"
 TAGS = ["jeroboam", SPEC.cluster.uuid, KEY]
 PARAMETERS = {
@@ -129,6 +137,38 @@ def test_leftovers_go_first(
         call()
         assert set(objects.things) == {"known"}
     heat.stacks.clear()
+    DRIVER.delete_cluster(context, SPEC)
+    assert objects.things == {}
+
+
+@pytest.mark.parametrize("status", ["CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"])
+def test_delete_leaves_to_heat_what_it_works_at(
+    heat: FakeHeat, context: DriverContext, objects: FakeConnection, status: str
+) -> None:
+    """While Heat is at work nothing is taken from under it; it has not noted all yet."""
+    existing(heat, status)
+    objects.add(Thing("new", "port", f"x-{MARK}"))
+    DRIVER.delete_cluster(context, SPEC)
+    assert set(objects.things) == {"new"}
+    assert [method for method, _, _ in heat.changes()] == ["DELETE"]
+
+
+def test_trouble_with_leftovers(
+    heat: FakeHeat, context: DriverContext, objects: FakeConnection
+) -> None:
+    """What cannot be removed at the moment does not keep the stack, nor is it passed over."""
+    existing(heat, "CREATE_FAILED")
+    objects.add(Thing("lost", "port", f"x-{MARK}"), Thing("group", "server group", MARK))
+    objects.failing.add("lost")
+    DRIVER.delete_cluster(context, SPEC)
+    assert [method for method, _, _ in heat.changes()] == ["DELETE"]
+    assert set(objects.things) == {"lost"}
+    with pytest.raises(CloudUnavailableError):
+        DRIVER.create_cluster(context, SPEC, 20)
+    heat.stacks.clear()
+    with pytest.raises(CloudUnavailableError):
+        DRIVER.delete_cluster(context, SPEC)
+    objects.failing.clear()
     DRIVER.delete_cluster(context, SPEC)
     assert objects.things == {}
 

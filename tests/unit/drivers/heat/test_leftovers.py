@@ -5,11 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jeroboam.drivers.heat import leftovers
+from jeroboam.errors import CloudUnavailableError
 from tests.unit.drivers.heat.fake_connection import FakeConnection, Thing
 
 MARK = "0123456789ab"
 NAME = f"demo-{MARK}-master-0"
 KINDS = (
+    "load balancer",
     "server",
     "floating IP",
     "port",
@@ -18,7 +20,6 @@ KINDS = (
     "network",
     "security group",
     "server group",
-    "load balancer",
     "volume",
 )
 EVERYTHING = frozenset({"load-balancer", "block-storage"})
@@ -39,7 +40,7 @@ def test_every_kind() -> None:
             Thing(f"{kind} stranger", kind, "demo-other"),
         )
     known = frozenset(f"{kind} known" for kind in KINDS)
-    assert leftovers.remove(cloud.connection, MARK, known) == len(KINDS)
+    assert leftovers.remove(cloud.connection, MARK, lambda: known).removed == len(KINDS)
     assert cloud.removed == [f"{kind} orphan" for kind in KINDS]
 
 
@@ -47,14 +48,14 @@ def test_floating_ip_by_its_description() -> None:
     """Floating IPs have no name; their description tells whose they are."""
     cloud = FakeConnection()
     cloud.add(Thing("f", "floating IP", "172.24.0.9", description=NAME))
-    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 1
+    assert leftovers.remove(cloud.connection, MARK, frozenset).removed == 1
 
 
 def test_absent_services() -> None:
     """A cloud without load balancers and volumes is not asked for them."""
     cloud = FakeConnection()
     cloud.add(Thing("v", "volume", NAME))
-    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 0
+    assert leftovers.remove(cloud.connection, MARK, frozenset).removed == 0
 
 
 def test_interfaces_of_routers() -> None:
@@ -72,7 +73,8 @@ def test_interfaces_of_routers() -> None:
                 fixed_ips=({"subnet_id": subnet},),
             )
         )
-    assert leftovers.remove(cloud.connection, MARK, frozenset({"r", "r:subnet_id=s1"})) == 0
+    known = frozenset({"r", "r:subnet_id=s1"})
+    assert leftovers.remove(cloud.connection, MARK, lambda: known).removed == 0
     assert cloud.detached == [("r", "s2")]
 
 
@@ -80,7 +82,7 @@ def test_servers_let_go_of_their_ports() -> None:
     """The next objects are looked at when the servers are really gone."""
     cloud = FakeConnection(lingering=3)
     cloud.add(Thing("s", "server", NAME))
-    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 1
+    assert leftovers.remove(cloud.connection, MARK, frozenset).removed == 1
     assert cloud.lingering == 0
 
 
@@ -88,8 +90,40 @@ def test_used_objects_are_kept() -> None:
     """What is still in use does not stop the rest."""
     cloud = FakeConnection(stubborn={"n"})
     cloud.add(Thing("n", "network", NAME), Thing("g", "security group", NAME))
-    assert leftovers.remove(cloud.connection, MARK, frozenset()) == 1
+    assert leftovers.remove(cloud.connection, MARK, frozenset).removed == 1
     assert set(cloud.things) == {"n"}
+
+
+def test_trouble_does_not_stop_the_rest() -> None:
+    """A service that fails with one object, or with one kind, is told of when the rest is gone."""
+    cloud = FakeConnection(failing={"n1", "router"})
+    cloud.add(
+        Thing("n1", "network", NAME),
+        Thing("n2", "network", NAME),
+        Thing("r", "router", NAME),
+        Thing("g", "server group", NAME),
+    )
+    removal = leftovers.remove(cloud.connection, MARK, frozenset)
+    assert set(cloud.things) == {"n1", "r"}
+    assert removal.removed == 2
+    with pytest.raises(CloudUnavailableError, match="no router now"):
+        removal.settle()
+    cloud.failing.clear()
+    leftovers.remove(cloud.connection, MARK, frozenset).settle()
+    assert cloud.things == {}
+
+
+def test_what_is_noted_meanwhile_stays() -> None:
+    """What Heat notes after the lists were read is not taken for lost."""
+    cloud = FakeConnection()
+    cloud.add(Thing("first", "port", NAME))
+
+    def noted() -> leftovers.Known:
+        cloud.add(Thing("second", "port", NAME))
+        return frozenset({"first"})
+
+    assert leftovers.remove(cloud.connection, MARK, noted).removed == 0
+    assert set(cloud.things) == {"first", "second"}
 
 
 @given(st.lists(st.tuples(st.text(), st.text(), st.booleans()), max_size=10))

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from jeroboam.drivers.heat import remains, services
-from jeroboam.drivers.heat.phases import StackState
-from jeroboam.drivers.heat.stacks import short_id, stack_name
+from jeroboam.drivers.heat.stacks import Stacks, short_id, stack_name
 from jeroboam.errors import CloudUnavailableError
 from tests.unit.drivers.heat.clusters import make_spec
 from tests.unit.drivers.heat.fake_connection import FakeConnection, Thing
+from tests.unit.drivers.heat.fake_heat import FakeHeat, serving
 
 CLUSTER = make_spec().cluster
 EVERYTHING = frozenset({"load-balancer", "block-storage"})
@@ -130,7 +130,8 @@ def test_what_is_left_is_named() -> None:
         balancer("6", CLUSTER.uuid, vip_port_id="vip"),
         Thing("7", "floating IP", "", FLOATING + described(CLUSTER.uuid), port_id="vip"),
     )
-    found = remains.find(cloud, NoStacks(), CLUSTER)
+    with serving(FakeHeat()) as access:
+        found = remains.find(cloud, Stacks(access, "p1"), CLUSTER)
     assert found == [
         f"server demo-{mark}-master-0 (1)",
         f"router demo-{mark} (5)",
@@ -154,11 +155,32 @@ def test_looking_changes_nothing() -> None:
             fixed_ips=({"subnet_id": "s"},),
         ),
     )
-    remains.find(cloud, NoStacks(), CLUSTER)
+    with serving(FakeHeat()) as access:
+        remains.find(cloud, Stacks(access, "p1"), CLUSTER)
     assert cloud.detached == []
 
 
 def test_stacks_that_are_left() -> None:
     """A stack is named with its state, which tells whether Heat tried."""
-    stack = StackState(id="9", name="demo", status="DELETE_FAILED")
-    assert remains.of_stacks([stack]) == ["stack demo (9), DELETE_FAILED"]
+    heat = FakeHeat()
+    heat.add("p1", CLUSTER.uuid, "DELETE_FAILED")
+    with serving(heat) as access:
+        found = remains.find(cloud_of(), Stacks(access, "p1"), CLUSTER)
+    assert found == [f"stack name-{CLUSTER.uuid} (stack-{CLUSTER.uuid}), DELETE_FAILED"]
+
+
+def test_silence_of_one_service() -> None:
+    """Where a service does not answer, what the others tell of is named, and the stack's id."""
+    mark = short_id(CLUSTER)
+    cloud = cloud_of(Thing("5", "router", f"demo-{mark}"), failing={"server", "volume"})
+    cluster = CLUSTER.model_copy(update={"stack_id": "stack-1"})
+    heat = FakeHeat(down=True)
+    with (
+        serving(heat) as access,
+        pytest.raises(CloudUnavailableError, match="cannot be told whether all is gone") as caught,
+    ):
+        remains.find(cloud, Stacks(access, "p1"), cluster)
+    told = caught.value.message
+    for part in ("no server now", "no volume now", "Heat failed", f"router demo-{mark} (5)"):
+        assert part in told
+    assert f"{stack_name(cluster)} (stack-1)" in told
