@@ -15,6 +15,7 @@ from jeroboam.drivers.base import (
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, HealthStatus, Method, Node
 from jeroboam.testing.driver_case import DriverCase, LivingCluster, with_group, with_size
+from jeroboam.testing.patience import ask
 
 Count = Callable[[Node], int] | None
 
@@ -188,5 +189,5 @@ class AbilityRules(SizeRules):
         driver = living.case.driver
         if not isinstance(driver, SupportsHealth):
             pytest.skip("The driver offers no health check.")
-        found = driver.check_health(living.case.context, living.spec)
+        found = ask(driver.check_health, living.case.context, living.spec)
         assert found.status is HealthStatus.HEALTHY or found.reasons

@@ -16,7 +16,9 @@ from jeroboam.drivers.base import (
     SupportsUpgrade,
     Watch,
 )
+from jeroboam.drivers.removal import remove_leftovers
 from jeroboam.models import ClusterOutputs, ClusterSpec, Method, Node, NodeGroup
+from jeroboam.testing.patience import ask
 
 RESUBMISSIONS = 5
 CREATION = "creation"
@@ -75,7 +77,7 @@ class DriverCase:
 
     def create(self) -> "DriverCase":
         """Submit the creation; return the case with the backend id in its cluster."""
-        stack_id = self.driver.create_cluster(self.context, self.spec, self.minutes)
+        stack_id = ask(self.driver.create_cluster, self.context, self.spec, self.minutes)
         cluster = self.spec.cluster.model_copy(update={"stack_id": stack_id})
         return replace(self, spec=self.spec.model_copy(update={"cluster": cluster}))
 
@@ -88,7 +90,7 @@ class DriverCase:
         deadline = time.monotonic() + self.timeout_seconds
         poller = self.driver.poller()
         while time.monotonic() < deadline:
-            progress = poller.poll(self.context.cloud, (watch,))[watch.cluster_id]
+            progress = ask(poller.poll, self.context.cloud, (watch,))[watch.cluster_id]
             if progress.phase is not Phase.RUNNING:
                 return progress
             time.sleep(self.poll_seconds)
@@ -97,14 +99,25 @@ class DriverCase:
     def remove(self) -> Progress:
         """Delete the cluster and wait until it is gone.
 
-        A delete that the backend gave up or broke off is asked for again, as the engine does.
+        A delete that the backend gave up or broke off is asked for again, and what has come to
+        light when it is gone is removed as well, as the engine does.
         """
         for _ in range(1 + RESUBMISSIONS):
-            self.driver.delete_cluster(self.context, self.spec)
+            ask(self.driver.delete_cluster, self.context, self.spec)
             progress = self.wait(Method.DELETE_CLUSTER)
             if progress.phase not in {Phase.FAILED, Phase.INTERRUPTED}:
                 break
+        if progress.phase is Phase.GONE:
+            ask(remove_leftovers, self.driver, self.context, self.spec)
         return progress
+
+    def outputs(self) -> ClusterOutputs:
+        """Return what the driver reports of the cluster now."""
+        return ask(self.driver.read_outputs, self.context, self.spec)
+
+    def leftovers(self) -> Sequence[str]:
+        """Return what the driver says is left of the cluster."""
+        return ask(self.driver.find_leftovers, self.context, self.spec)
 
 
 @dataclass(frozen=True)
@@ -205,17 +218,21 @@ class LivingCluster:
 
     def submit(self, call: Call) -> None:
         """Make a call; the record takes over the backend id that it returns."""
-        stack_id = call.make(self.case)
+        stack_id = ask(call.make, self.case)
         if stack_id is not None:
             group = call.spec.group(call.group).model_copy(update={"stack_id": stack_id})
             self.spec = with_group(call.spec, group)
 
     def finish(self, call: Call) -> Progress:
-        """Wait for a call; go on with it where the backend broke off, as the engine does."""
+        """Wait for a call; go on with it where the backend broke off, as the engine does.
+
+        A removal that the backend gave up is asked for again as well.
+        """
+        again = {Phase.INTERRUPTED, *((Phase.FAILED,) if call.method.removes else ())}
         for _ in range(1 + RESUBMISSIONS):
             watched = replace(call, spec=self.spec) if call.group in self._groups else call
             progress = self.case.wait_for(watched.watch())
-            if progress.phase is not Phase.INTERRUPTED:
+            if progress.phase not in again:
                 break
             self.submit(call)
         return progress
@@ -237,7 +254,7 @@ class LivingCluster:
 
     def outputs(self) -> ClusterOutputs:
         """Return what the driver reports of the cluster now."""
-        return self.case.driver.read_outputs(self.case.context, self.spec)
+        return replace(self.case, spec=self.spec).outputs()
 
     def refresh(self) -> None:
         """Take the nodes that the driver reports over into the record."""

@@ -11,6 +11,7 @@ Each rule of ``docs/driver-contract.md`` that a test can check has one here.
 """
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from jeroboam.errors import InvalidRequestError
 from jeroboam.models import HealthStatus, Method
 from jeroboam.testing.driver_abilities import AbilityRules
 from jeroboam.testing.driver_case import DriverCase, LivingCluster
+from jeroboam.testing.patience import ask
 
 __all__ = ["DriverCase", "DriverSuite", "LivingCluster"]
 
@@ -104,12 +106,12 @@ class DriverSuite(AbilityRules):
             name = case.leave_behind(living.spec)
         finally:
             case.remove()
-        found = case.driver.find_leftovers(case.context, living.spec)
+        found = replace(case, spec=living.spec).leftovers()
         assert any(name in one for one in found), found
 
     def check_outputs(self, case: DriverCase) -> None:
         """Check what the driver reports of a cluster that is up."""
-        outputs = case.driver.read_outputs(case.context, case.spec)
+        outputs = case.outputs()
         assert outputs.api_address
         assert KEY_MARK not in outputs.model_dump_json()
         for group in case.spec.node_groups:
@@ -119,15 +121,15 @@ class DriverSuite(AbilityRules):
 
     def check_repeated_create(self, case: DriverCase) -> None:
         """Check that a create which comes again when all is done changes nothing."""
-        before = case.driver.read_outputs(case.context, case.spec)
+        before = case.outputs()
         again = case.create()
         assert again.wait(Method.CREATE_CLUSTER).phase is Phase.DONE
-        assert case.driver.read_outputs(case.context, case.spec) == before
+        assert case.outputs() == before
 
     def check_nothing_is_left(self, case: DriverCase) -> None:
         """Check what the driver says of a cluster that is gone."""
         assert case.count_objects() == 0
-        assert list(case.driver.find_leftovers(case.context, case.spec)) == []
+        assert list(case.leftovers()) == []
         if isinstance(case.driver, SupportsHealth):
-            found = case.driver.check_health(case.context, case.spec)
+            found = ask(case.driver.check_health, case.context, case.spec)
             assert found.status is not HealthStatus.HEALTHY

@@ -28,13 +28,24 @@ def tenant(cloud: Devcloud, access: Cloud) -> Iterator[Tenant]:
     session = Session(logins.password(cloud, "demo"), timeout=TIMEOUT)
     identity = logins.identity_of(session)
     trust_id = access.create_trust(logins.token_of(session), identity)
-    yield Tenant(access, trust_id, identity, Connection(session=session, region_name="RegionOne"))
+    found = Tenant(access, trust_id, identity, Connection(session=session, region_name="RegionOne"))
+    yield found
+    found.sweep()
     access.delete_trust(trust_id)
 
 
 @pytest.fixture
-def nothing_left(tenant: Tenant) -> Iterator[None]:
+def swept(tenant: Tenant) -> Iterator[None]:
+    """What a test that failed has left is removed, so that the next one does not meet it."""
+    clusters = len(tenant.specs)
+    yield
+    assert tenant.sweep(clusters) == []
+
+
+@pytest.fixture
+def nothing_left(tenant: Tenant, swept: None) -> Iterator[None]:
     """What is there after the test was there before it."""
+    _ = swept
     before = tenant.inventory()
     yield
     assert tenant.inventory() == before

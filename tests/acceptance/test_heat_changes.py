@@ -12,6 +12,7 @@ from tests.acceptance.heat_clusters import Living, Tenant, eventually, with_vers
 pytestmark = [
     pytest.mark.timeout(420),
     pytest.mark.filterwarnings("ignore:Support for InfluxDB"),
+    pytest.mark.usefixtures("swept"),
 ]
 
 

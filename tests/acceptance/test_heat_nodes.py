@@ -13,6 +13,7 @@ from tests.acceptance.heat_clusters import Living, Tenant, eventually
 pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.filterwarnings("ignore:Support for InfluxDB"),
+    pytest.mark.usefixtures("swept"),
 ]
 
 
