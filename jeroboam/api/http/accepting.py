@@ -6,7 +6,6 @@ import structlog
 
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import Dependencies
-from jeroboam.api.http.promise import promised
 from jeroboam.errors import ConflictError, OperationInProgressError
 from jeroboam.models import Cluster, Operation, OperationKind, Parameters, Plan
 from jeroboam.models.lifecycle import TRAITS, refusal
@@ -68,8 +67,7 @@ async def accept(
         return Outcome(operation, plan)
     structlog.contextvars.bind_contextvars(operation_id=operation.uuid)
     await dependencies.store.operations.accept(operation)
-    async with promised(dependencies.store, operation):
-        await dependencies.operations.start(operation)
+    await dependencies.operations.start(operation)
     return Outcome(operation)
 
 
@@ -88,8 +86,7 @@ async def remove(
         if other.kind is OperationKind.FORCE_DELETE or other.kind is kind:
             return Outcome(other)
     structlog.contextvars.bind_contextvars(operation_id=operation.uuid)
-    async with promised(dependencies.store, operation):
-        await dependencies.operations.delete(cluster, operation)
+    await dependencies.operations.delete(cluster, operation)
     return Outcome(operation)
 
 

@@ -7,7 +7,6 @@ from jeroboam.api.http.accepting import Outcome, Wish, operation_of
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.cluster_specification import specify
 from jeroboam.api.http.dependencies import Dependencies
-from jeroboam.api.http.promise import promised
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.api.http.sizes import check_zero
 from jeroboam.drivers.base import ClusterDriver
@@ -95,8 +94,7 @@ async def _accept(
     except BaseException:
         await _withdraw_trust(dependencies, cluster)
         raise
-    async with promised(dependencies.store, operation):
-        await dependencies.operations.start(operation)
+    await dependencies.operations.start(operation)
 
 
 async def _withdraw_trust(dependencies: Dependencies, cluster: Cluster) -> None:

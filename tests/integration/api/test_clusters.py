@@ -6,9 +6,7 @@ import pytest
 
 from jeroboam.errors import StoreUnavailableError
 from jeroboam.models import (
-    Cluster,
     ClusterOutputs,
-    Operation,
     OperationKind,
     OperationState,
     Status,
@@ -382,32 +380,6 @@ async def test_the_trust_goes_when_the_cluster_is_not_stored(
     monkeypatch.setattr(service.store.clusters, "create", fail)
     assert (await post(service, twin["uuid"])).status_code == 503
     assert (service.trusts.made, service.trusts.alive) == (1, set())
-
-
-async def test_a_start_that_fails_does_not_lose_the_cluster(service: Service) -> None:
-    """The stored operation is the promise: the answer is 202 and the reconciler starts it."""
-    template = await service.template()
-    service.operations.error = RuntimeError("the engine has a defect")
-    uuid = await service.cluster(template["uuid"])
-    (operation,) = await service.store.operations.active(uuid)
-    assert operation.state is OperationState.PENDING
-
-
-@pytest.mark.parametrize(("row_is_stored", "status"), [(True, 204), (False, 500)])
-async def test_a_delete_is_promised_once_its_row_is_stored(
-    service: Service, monkeypatch: pytest.MonkeyPatch, row_is_stored: bool, status: int
-) -> None:
-    """An engine that cannot be reached does not matter then; before, the request fails."""
-    uuid = await service.cluster((await service.template())["uuid"])
-
-    async def fail(_: Cluster, operation: Operation) -> None:
-        if row_is_stored:
-            await service.store.operations.add(operation)
-        raise RuntimeError("Failed client connect")
-
-    monkeypatch.setattr(service.operations, "delete", fail)
-    response = await service.call("DELETE", f"/v1/clusters/{uuid}")
-    assert response.status_code == status
 
 
 async def test_a_driver_with_a_defect_is_500_and_gives_nothing_away(service: Service) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jeroboam.errors import CloudUnavailableError, OperationInProgressError
+from jeroboam.errors import OperationInProgressError
 from jeroboam.models import OperationKind, OperationState, Status, StepRecord, StepState
 from tests.integration.api.conftest import Service, error_of
 
@@ -119,20 +119,6 @@ async def test_a_race_that_the_engine_decides_is_a_conflict(service: Service) ->
     response = await change(service, uuid, "rebuild")
     assert response.status_code == 409
     assert error_of(response)["operation"]["uuid"] == "another"
-
-
-@pytest.mark.parametrize(
-    "error", [RuntimeError("a defect"), CloudUnavailableError("Temporal does not answer.")]
-)
-async def test_an_accepted_operation_is_a_promise(service: Service, error: Exception) -> None:
-    """Once the row is stored the answer is 202, whatever fails then; the reconciler starts it."""
-    uuid = await with_extra(service)
-    service.operations.error = error
-    response = await change(service, uuid, "rebuild")
-    assert response.status_code == 202
-    (operation,) = await service.store.operations.active(uuid)
-    assert operation.state is OperationState.PENDING
-    assert operation.uuid == response.json()["operation_id"]
 
 
 @pytest.mark.parametrize("force", [False, True])
