@@ -15,7 +15,13 @@ from jeroboam.drivers.heat.submission import HANDLE, present
 from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.models import ClusterSpec, Node
 
-_OFF = "SHUTOFF"
+_DOWN = {
+    "SHUTOFF": "is switched off",
+    "ERROR": "is in the state ERROR",
+    "PAUSED": "is paused",
+    "SUSPENDED": "is suspended",
+}
+"""In these states Nova reboots a server only hard."""
 
 _Records = tuple[Stacks, list[Mapping[str, Any]]]
 
@@ -37,10 +43,10 @@ def reboot(context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node], *, 
         actions = servers.actions(server, node_notes.REBOOT)
         if _under_way(context, server, actions):
             continue
-        if server.status == _OFF and not hard:
+        if server.status in _DOWN and not hard:
             raise ConflictError(
-                f"Node {node.name} is switched off, so its system cannot be asked to reboot. "
-                "Use a hard reboot, which starts it."
+                f"Node {node.name} {_DOWN[server.status]}, so its system cannot be asked to "
+                "reboot. Use a hard reboot, which starts it."
             )
         note = Note(node_notes.digest(context.idempotency_key), len(actions))
         servers.note(server, note.written())

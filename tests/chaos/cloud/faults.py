@@ -112,7 +112,8 @@ def _failure(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault
         target = chance.choice(("server", "node"))
     elif plan.kind is K.REBUILD:
         target = "server"
-    elif plan.kind in _NODE_WORK:
+    elif plan.kind is K.HARD_REBOOT:
+        # After a soft one that failed only another kind of operation helps.
         target = "reboot"
     else:
         return None

@@ -230,11 +230,16 @@ class TestReboot:
         assert progress.phase is Phase.FAILED
         assert progress.faults == {NODE.name: "reboot failed: no power"}
 
-    def test_switched_off(self, nova: FakeNova, context: DriverContext) -> None:
-        """A server that is off is not asked, and the message says what works."""
+    @pytest.mark.parametrize(
+        ("status", "words"), [("SHUTOFF", "is switched off"), ("ERROR", "is in the state ERROR")]
+    )
+    def test_not_running(
+        self, nova: FakeNova, context: DriverContext, status: str, words: str
+    ) -> None:
+        """A server that does not run is not asked, and the message says what works."""
         assert nova.server
-        nova.server.status = "SHUTOFF"
-        with pytest.raises(ConflictError, match=r"demo-worker-0 is switched off.*hard reboot"):
+        nova.server.status = status
+        with pytest.raises(ConflictError, match=rf"demo-worker-0 {words}.*hard reboot"):
             reboot(context)
         reboot(context, hard=True)
         assert nova.kinds == ["HARD"]
