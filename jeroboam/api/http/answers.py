@@ -1,7 +1,7 @@
 """Answers to requests that change a cluster: accepted, or what a dry run found."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from fastapi.responses import JSONResponse, Response
 
@@ -26,21 +26,31 @@ _HEADER_DOC = {
 }
 
 
-def documented(
+class RouteAnswers(TypedDict):
+    """The arguments of a route that say how it answers."""
+
+    status_code: int
+    response_class: type[Response]
+    responses: dict[int | str, dict[str, Any]]
+
+
+def answered(
     status: int, body: type[ResponseModel] | None = None, *, dry_run: bool = True
-) -> dict[int | str, Any]:
-    """Return the OpenAPI description of the answers.
+) -> RouteAnswers:
+    """Return the arguments of a route that begins an operation, for its decorator.
 
     Args:
+        status: Of the answer when the operation is accepted.
+        body: Of that answer; ``None`` if it has none.
         dry_run: Whether the route has dry runs.
     """
     accepted: dict[str, Any] = {"description": "Accepted", "headers": _HEADER_DOC}
     if body is not None:
         accepted["model"] = body
-    answers: dict[int | str, Any] = {status: accepted}
+    answers: dict[int | str, dict[str, Any]] = {status: accepted}
     if dry_run:
         answers[OK] = {"model": DryRun, "description": "What would happen"}
-    return answers
+    return RouteAnswers(status_code=status, response_class=Response, responses=answers)
 
 
 def answer(outcome: Outcome | None, body: ResponseModel | None) -> Response:

@@ -5,7 +5,7 @@ from fastapi.responses import Response
 
 from jeroboam.api.http import accepting, node_work, sizes, upgrades, versions
 from jeroboam.api.http.accepting import Outcome, Wish
-from jeroboam.api.http.answers import ACCEPTED, answer, documented, reference
+from jeroboam.api.http.answers import ACCEPTED, answer, answered, reference
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import CurrentCaller, CurrentVersion, Dependencies, Injected
 from jeroboam.api.http.gates import since, upgrade_gate
@@ -20,23 +20,18 @@ from jeroboam.api.http.schemas import action as schema
 from jeroboam.api.http.schemas.cluster import ClusterReference
 from jeroboam.models import OperationKind, Parameters
 
-router = APIRouter(
-    prefix="/v1/clusters/{cluster}/actions",
-    tags=["actions"],
-    default_response_class=Response,
-)
+router = APIRouter(prefix="/v1/clusters/{cluster}/actions", tags=["actions"])
 
 REBOOTS = {"soft": OperationKind.SOFT_REBOOT, "hard": OperationKind.HARD_REBOOT}
 
-_MAGNUM = documented(ACCEPTED, ClusterReference)
-_OURS = documented(ACCEPTED, schema.Accepted)
+_MAGNUM = answered(ACCEPTED, ClusterReference)
+_OURS = answered(ACCEPTED, schema.Accepted)
 
 
 @router.post(
     "/resize",
     dependencies=[since(versions.RESIZE, "resize"), change_arguments],
-    status_code=ACCEPTED,
-    responses=_MAGNUM,
+    **_MAGNUM,
 )
 async def resize(
     cluster: str,
@@ -67,8 +62,7 @@ async def resize(
 @router.post(
     "/upgrade",
     dependencies=[upgrade_gate, change_arguments],
-    status_code=ACCEPTED,
-    responses=_MAGNUM,
+    **_MAGNUM,
 )
 async def upgrade(
     cluster: str,
@@ -94,7 +88,7 @@ async def upgrade(
     return answer(outcome, ClusterReference(uuid=owner.uuid))
 
 
-@router.post("/rebuild", dependencies=[dry_run_arguments], status_code=ACCEPTED, responses=_OURS)
+@router.post("/rebuild", dependencies=[dry_run_arguments], **_OURS)
 async def rebuild(
     cluster: str,
     dependencies: Injected,
@@ -115,7 +109,7 @@ async def rebuild(
     return reference(outcome)
 
 
-@router.post("/reboot", dependencies=[dry_run_arguments], status_code=ACCEPTED, responses=_OURS)
+@router.post("/reboot", dependencies=[dry_run_arguments], **_OURS)
 async def reboot(
     cluster: str,
     body: schema.Reboot,
@@ -129,9 +123,7 @@ async def reboot(
     return reference(await _work(dependencies, caller, cluster, kind, body, dry_run=dry_run))
 
 
-@router.post(
-    "/check_health", dependencies=[dry_run_arguments], status_code=ACCEPTED, responses=_OURS
-)
+@router.post("/check_health", dependencies=[dry_run_arguments], **_OURS)
 async def check_health(
     cluster: str,
     dependencies: Injected,

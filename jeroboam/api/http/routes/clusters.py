@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 
 from jeroboam.api.http import accepting, changed_cluster, new_cluster, progress
-from jeroboam.api.http.answers import ACCEPTED, NO_CONTENT, answer, documented
+from jeroboam.api.http.answers import ACCEPTED, NO_CONTENT, answer, answered
 from jeroboam.api.http.dependencies import (
     CurrentCaller,
     CurrentLinks,
@@ -101,9 +101,7 @@ async def show_cluster(
 @router.post(
     "",
     dependencies=[rollback_argument, change_arguments],
-    response_class=Response,
-    status_code=ACCEPTED,
-    responses=documented(ACCEPTED, schema.ClusterReference),
+    **answered(ACCEPTED, schema.ClusterReference),
 )
 async def create_cluster(
     body: schema.ClusterCreate,
@@ -128,9 +126,7 @@ async def create_cluster(
 @router.patch(
     "/{ident}",
     dependencies=[rollback_argument, change_arguments],
-    response_class=Response,
-    status_code=ACCEPTED,
-    responses=documented(ACCEPTED, schema.ClusterReference),
+    **answered(ACCEPTED, schema.ClusterReference),
 )
 async def change_cluster(
     ident: str,
@@ -162,9 +158,7 @@ async def change_cluster(
 @router.delete(
     "/{ident}",
     dependencies=[Depends(only_arguments("force", "dry_run"))],
-    response_class=Response,
-    status_code=NO_CONTENT,
-    responses=documented(NO_CONTENT),
+    **answered(NO_CONTENT),
 )
 async def delete_cluster(
     ident: str,

@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from jeroboam.api.http import accepting, edit_node_group, versions
 from jeroboam.api.http.accepting import Wish
-from jeroboam.api.http.answers import ACCEPTED, NO_CONTENT, answer, documented
+from jeroboam.api.http.answers import ACCEPTED, NO_CONTENT, answer, answered
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import CurrentCaller, CurrentLinks, Dependencies, Injected
 from jeroboam.api.http.gates import since
@@ -86,9 +86,7 @@ async def show_node_group(
 @router.post(
     "",
     dependencies=[since(versions.NODE_GROUPS, "post"), change_arguments],
-    response_class=Response,
-    status_code=ACCEPTED,
-    responses=documented(ACCEPTED, NodeGroupDetail),
+    **answered(ACCEPTED, NodeGroupDetail),
 )
 async def create_node_group(
     cluster: str,
@@ -112,9 +110,7 @@ async def create_node_group(
 @router.patch(
     "/{ident}",
     dependencies=[since(versions.NODE_GROUPS, "patch"), change_arguments],
-    response_class=Response,
-    status_code=ACCEPTED,
-    responses=documented(ACCEPTED, NodeGroupDetail),
+    **answered(ACCEPTED, NodeGroupDetail),
 )
 async def change_node_group(
     cluster: str,
@@ -145,9 +141,7 @@ async def change_node_group(
 @router.delete(
     "/{ident}",
     dependencies=[since(versions.NODE_GROUPS, "delete"), dry_run_arguments],
-    response_class=Response,
-    status_code=NO_CONTENT,
-    responses=documented(NO_CONTENT),
+    **answered(NO_CONTENT),
 )
 async def delete_node_group(
     cluster: str,

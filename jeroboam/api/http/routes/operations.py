@@ -4,7 +4,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 
 from jeroboam.api.http import operation_control
-from jeroboam.api.http.answers import ACCEPTED, documented, told
+from jeroboam.api.http.answers import ACCEPTED, answered, told
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import CurrentCaller, CurrentLinks, Dependencies, Injected
 from jeroboam.api.http.links import Links
@@ -23,7 +23,7 @@ from jeroboam.store import OperationFilter, Page
 
 router = APIRouter(prefix="/v1", tags=["operations"])
 
-_ANSWER = documented(ACCEPTED, OperationAnswer, dry_run=False)
+_ANSWER = answered(ACCEPTED, OperationAnswer, dry_run=False)
 
 
 @router.get(
@@ -92,9 +92,7 @@ async def show_operation(
 @router.post(
     "/operations/{ident}/cancel",
     dependencies=[no_arguments],
-    status_code=ACCEPTED,
-    responses=_ANSWER,
-    response_class=Response,
+    **_ANSWER,
 )
 async def cancel_operation(
     ident: str, dependencies: Injected, caller: CurrentCaller, body: Cancel | None = None
@@ -110,9 +108,7 @@ async def cancel_operation(
 @router.post(
     "/operations/{ident}/retry",
     dependencies=[no_arguments],
-    status_code=ACCEPTED,
-    responses=_ANSWER,
-    response_class=Response,
+    **_ANSWER,
 )
 async def retry_operation(ident: str, dependencies: Injected, caller: CurrentCaller) -> Response:
     """Take up an operation that failed or was cancelled from the step where it stopped."""
@@ -123,9 +119,7 @@ async def retry_operation(ident: str, dependencies: Injected, caller: CurrentCal
 @router.post(
     "/operations/{ident}/resume",
     dependencies=[no_arguments],
-    status_code=ACCEPTED,
-    responses=_ANSWER,
-    response_class=Response,
+    **_ANSWER,
 )
 async def resume_operation(
     ident: str, dependencies: Injected, caller: CurrentCaller, body: Resume | None = None
