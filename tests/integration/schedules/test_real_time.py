@@ -1,7 +1,8 @@
 """Schedules on a real Temporal server, by the real clock."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow
@@ -185,3 +186,25 @@ async def test_preview_is_temporals(scheduling: Scheduling) -> None:
     await asyncio.sleep(1)
     listed = [one.id async for one in await scheduling.engine.client.list_schedules()]
     assert not any(one.startswith("preview/") for one in listed)
+
+
+async def test_jitter(scheduling: Scheduling) -> None:
+    """With jitter each next time is put off, not all alike, and by no more than the bound."""
+    bound = timedelta(minutes=20)
+    hourly = {"cron": "0 * * * *", "selector": Selector(), "paused": True}
+    exact = await scheduling.add(**hourly)
+    spread = await scheduling.add(**hourly, jitter_seconds=int(bound.total_seconds()))
+    assert {put_off(one) for one in await scheduling.client.next_times(exact)} == {timedelta()}
+    times = await scheduling.client.next_times(spread)
+    delays = [put_off(one) for one in times]
+    assert len(times) == 10
+    assert all(delay <= bound for delay in delays), delays
+    assert len(set(delays)) > 1
+    assert max(delays) > bound / 10, "jitter is not in some smaller unit"
+    hours = [one - delay for one, delay in zip(times, delays, strict=True)]
+    assert [later - hour for hour, later in pairwise(hours)] == [timedelta(hours=1)] * 9
+
+
+def put_off(time: datetime) -> timedelta:
+    """Return how long after the full hour a time is."""
+    return time - time.replace(minute=0, second=0, microsecond=0)
