@@ -77,7 +77,7 @@ class ScheduledActivities:
             await self._remark(ask, order, f"There are none: {selector.words}.")
         return Selection(
             order=order,
-            clusters=tuple(Candidate(uuid=one.uuid, name=one.name) for one in chosen.clusters),
+            clusters=tuple(chosen.clusters),
             after=chosen.after,
             exhausted=chosen.exhausted,
         )

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from jeroboam.models.base import Model, new_uuid, utc_now
 from jeroboam.models.calendar import Calendar, check_zone, parse_calendar, parse_cron
-from jeroboam.models.cluster import Cluster
 from jeroboam.models.kind import OperationKind
 from jeroboam.models.parameters import Parameters
 
@@ -58,13 +57,9 @@ class Selector(Model):
     driver: str | None = None
     labels: Mapping[str, str] = Field(default_factory=dict)
 
-    def fits(self, cluster: Cluster) -> bool:
-        """Whether a cluster is chosen."""
-        return (
-            self.project_id in {None, cluster.project_id}
-            and self.driver in {None, cluster.driver}
-            and all(cluster.labels.get(name) == value for name, value in self.labels.items())
-        )
+    def fits(self, labels: Mapping[str, str]) -> bool:
+        """Whether a cluster with these labels is chosen, if its project and driver fit."""
+        return self.labels.items() <= labels.items()
 
     @property
     def words(self) -> str:

@@ -10,8 +10,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, NotFoundError, QuotaExceededError
-from jeroboam.models import Cluster, utc_now
+from jeroboam.models import utc_now
 from jeroboam.models.schedule import Schedule, Selector
+from jeroboam.models.scheduled_wire import Candidate
 from jeroboam.store.database import Database, lock
 from jeroboam.store.query import (
     Page,
@@ -43,7 +44,7 @@ class Chosen:
         exhausted: Whether there are no more.
     """
 
-    clusters: Sequence[Cluster]
+    clusters: Sequence[Candidate]
     after: int
     exhausted: bool
 
@@ -197,22 +198,24 @@ async def _add(connection: AsyncConnection, schedule: Schedule, limit: int) -> N
 async def _choose(
     connection: AsyncConnection, selector: Selector, after: int, count: int
 ) -> Chosen:
-    chosen: list[Cluster] = []
+    # Whole rows would take ten times as long, and a run may have to look at all clusters.
+    columns = (ClusterRow.id, ClusterRow.uuid, ClusterRow.name, ClusterRow.labels)
+    at_once = _READ_AT_ONCE if selector.labels else count
+    chosen: list[Candidate] = []
     while True:
-        statement = select(ClusterRow).where(ClusterRow.id > after).order_by(ClusterRow.id)
+        statement = select(*columns).where(ClusterRow.id > after).order_by(ClusterRow.id)
         if selector.project_id is not None:
             statement = statement.where(ClusterRow.project_id == selector.project_id)
         if selector.driver is not None:
             statement = statement.where(ClusterRow.driver == selector.driver)
-        rows = await fetch_all(connection, statement.limit(_READ_AT_ONCE))
+        rows = (await connection.execute(statement.limit(at_once))).all()
         for row in rows:
-            after = row[ClusterRow.__table__.c.id]
-            cluster = model_of(Cluster, ClusterRow, row)
-            if selector.fits(cluster):
-                chosen.append(cluster)
+            after = row.id
+            if selector.fits(row.labels):
+                chosen.append(Candidate(uuid=row.uuid, name=row.name))
             if len(chosen) == count:
                 return Chosen(chosen, after, exhausted=False)
-        if len(rows) < _READ_AT_ONCE:
+        if len(rows) < at_once:
             return Chosen(chosen, after, exhausted=True)
 
 
