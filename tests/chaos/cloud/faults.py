@@ -6,8 +6,10 @@ to those of the cluster.
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from devcloud import Fault as Rule
 from jeroboam.models import Action, OperationKind, Plan
 from jeroboam.models.lifecycle import TRAITS, OnCancel
 from tests.chaos import faults
@@ -47,6 +49,8 @@ STACKS = r"/stacks(/[^/?]+){0,2}(\?|$)"
 _NODE_WORK = frozenset({K.SOFT_REBOOT, K.HARD_REBOOT, K.REBUILD})
 _SIZES = re.compile(r"from (\d+) to (\d+)$")
 
+_NUMBERS: Mapping[str, Callable[[str], Any]] = {"count": int, "status": int, "seconds": float}
+
 Maker = Callable[[random.Random, Plan, Sequence[Act]], Fault | None]
 
 
@@ -71,6 +75,18 @@ def draw(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
             "outcome": outcome,
         }
     )
+
+
+def rule(labels: Mapping[str, str], mark: str) -> Rule:
+    """Return a fault's labels as a rule of the devcloud.
+
+    Args:
+        mark: What the names of the cluster's servers hold.
+    """
+    fields: dict[str, Any] = {name: _NUMBERS.get(name, str)(text) for name, text in labels.items()}
+    if labels["target"] != "api":
+        fields["name"] = f"*{mark}*"
+    return Rule(**fields)
 
 
 def grows(plan: Plan) -> bool:

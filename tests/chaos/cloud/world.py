@@ -3,7 +3,7 @@
 import asyncio
 import os
 import random
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,7 +37,6 @@ SERVICE_SECONDS = (0.5, 10.0)
 PROXY_OFFSET = 50
 PUBLIC = 0.3
 """How many clusters have floating IPs; the machine has more time for the others."""
-NUMBERS: Mapping[str, Callable[[str], Any]] = {"count": int, "status": int, "seconds": float}
 
 
 class Token(httpx.Auth):
@@ -123,12 +122,7 @@ class CloudWorld:
 
     def set_fault(self, cluster: Cluster, labels: Mapping[str, str]) -> None:
         """Add a rule."""
-        fields: dict[str, Any] = {
-            name: NUMBERS.get(name, str)(text) for name, text in labels.items()
-        }
-        if labels["target"] != "api":
-            fields["name"] = f"*{short_id(cluster)}*"
-        self._rules[cluster.uuid] = self.cloud.add_fault(Rule(**fields))
+        self._rules[cluster.uuid] = self.cloud.add_fault(faults.rule(labels, short_id(cluster)))
 
     def clear_fault(self, cluster: Cluster) -> None:
         """Remove the rule."""
