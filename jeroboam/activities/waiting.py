@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from temporalio import activity
 
@@ -16,8 +17,11 @@ from jeroboam.errors import (
     JeroboamError,
     WorkerStoppingError,
 )
-from jeroboam.models import BackendCall, StepNote, utc_now
+from jeroboam.models import BackendCall, OperationKind, StepNote, utc_now
 from jeroboam.models.wire import StepInput, StepResult
+
+FORCED_SILENCE = timedelta(minutes=1)
+"""How long a removal by force waits for a backend that does not answer."""
 
 
 @dataclass
@@ -28,7 +32,7 @@ class _Wait:
     call: BackendCall
     admitted: Admitted
     watch: Watch
-    unanswered_since: str | None = None
+    unanswered_since: datetime | None = None
     note: str = ""
     beaten_at: float = field(default_factory=time.monotonic)
 
@@ -117,11 +121,18 @@ class WaitActivities:
         return BackendFailedError(explained.message, faults=explained.faults)
 
     async def _note_silence(self, wait: _Wait, error: JeroboamError) -> None:
+        """Tell of it; a removal by force does not outwait it.
+
+        Raises:
+            BackendFailedError: The backend is silent for too long.
+        """
         if wait.unanswered_since is None:
-            wait.unanswered_since = f"{utc_now():%H:%M:%S} UTC"
-        await self._note(
-            wait, f"Waiting since {wait.unanswered_since} for an answer: {error.message}"
-        )
+            wait.unanswered_since = utc_now()
+        since = f"{wait.unanswered_since:%H:%M:%S} UTC"
+        forced = wait.step.kind is OperationKind.FORCE_DELETE
+        if forced and utc_now() - wait.unanswered_since >= FORCED_SILENCE:
+            raise BackendFailedError(f"No answer since {since}: {error.message}")
+        await self._note(wait, f"Waiting since {since} for an answer: {error.message}")
 
     async def _note(self, wait: _Wait, message: str) -> None:
         if message == wait.note:

@@ -44,8 +44,16 @@ def describe(error: ActivityError, plan: Plan | None, step: str | None) -> Failu
 
 
 def _timed_out(cause: TimeoutError, plan: Plan | None, step: str | None) -> Failure:
-    minutes = plan.deadline_seconds // 60 if plan else 0
-    allowed = f" The {plan.kind.words} had {minutes} minutes in all." if plan else ""
     last = cause.cause
     because = f" Last error: {last.message}" if isinstance(last, ApplicationError) else ""
-    return Failure(reason=f"'{step or 'Plan'}' did not end in time.{allowed}{because}")
+    return Failure(reason=f"'{step or 'Plan'}' did not end in time.{_allowed(plan, step)}{because}")
+
+
+def _allowed(plan: Plan | None, step: str | None) -> str:
+    """Return how much time there was: the step's own, where it has one, or the operation's."""
+    if plan is None:
+        return ""
+    own = next((one.timeout_seconds for one in plan.steps if one.name == step), None)
+    if own is not None:
+        return f" It had {own} seconds."
+    return f" The {plan.kind.words} had {plan.deadline_seconds // 60} minutes in all."

@@ -421,6 +421,7 @@ async def test_forced_delete_without_a_backend(
     ended = await engine.ended(forced)
     assert ended.state is OperationState.SUCCEEDED
     assert "does not answer" in (ended.reason or "")
+    assert "Left in the cloud as yet: " in (ended.reason or "")
 
 
 async def test_reset_run_goes_on(engine: Engine) -> None:
