@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
-from stevedore import ExtensionManager
-from stevedore.exception import MultipleMatches
-from stevedore.extension import error_on_conflict
 
+from jeroboam import plugins
 from jeroboam.drivers.base import ClusterDriver, Provides
 from jeroboam.errors import (
     AmbiguousDriverError,
@@ -172,22 +170,8 @@ class DriverRegistry:
 
 
 def _load_drivers() -> dict[str, ClusterDriver]:
-    def fail(_: ExtensionManager[Any], entry_point: Any, error: BaseException) -> None:
-        raise DriverContractError(
-            f"Driver '{entry_point.name}' ({entry_point.value}) cannot be loaded: {error}"
-        ) from error
-
-    try:
-        manager: ExtensionManager[Any] = ExtensionManager(
-            NAMESPACE,
-            invoke_on_load=True,
-            on_load_failure_callback=fail,
-            conflict_resolver=error_on_conflict,
-        )
-        # Stevedore resolves conflicts when an extension is first looked up by its name.
-        return {name: _checked(name, manager[name].obj) for name in manager.names()}
-    except MultipleMatches as error:
-        raise DriverContractError(f"Two packages claim one driver name: {error}") from error
+    found = plugins.load(NAMESPACE, "driver")
+    return {name: _checked(name, driver) for name, driver in found.items()}
 
 
 def _checked(name: str, driver: object) -> ClusterDriver:

@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from jeroboam.errors import (
     CloudUnavailableError,
     ConfigurationError,
@@ -13,6 +11,7 @@ from jeroboam.errors import (
     InvalidRequestError,
 )
 from jeroboam.hooks.base import Hook, HookEvent, HookResult, Outbound
+from jeroboam.hooks.options import parsed
 from jeroboam.models import FailurePolicy, HookPhase, Model, OperationKind
 
 ATTEMPT_SECONDS = 20
@@ -91,9 +90,4 @@ def _line(event: HookEvent) -> str:
 
 
 def _options(given: Mapping[str, Any]) -> Options:
-    try:
-        return Options.model_validate(dict(given))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidRequestError(f"Option '{where}' of the hook chat: {first['msg']}.") from None
+    return parsed(Options, given, "chat")

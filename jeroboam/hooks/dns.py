@@ -9,15 +9,17 @@ from urllib.parse import urlsplit
 from openstack.connection import Connection
 from openstack.dns.v2._proxy import Proxy
 from openstack.dns.v2.zone import Zone
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints
 
 from jeroboam.drivers.openstack import translate_cloud_errors
-from jeroboam.errors import ConflictError, InvalidRequestError, NotFoundError
+from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.hooks.base import Hook, HookEvent, HookResult, Outbound
+from jeroboam.hooks.options import parsed
 from jeroboam.models import Cluster, FailurePolicy, HookPhase, Model, OperationKind
 
 CLUSTER = "{cluster}"
 LONGEST_LABEL = 63
+EXAMPLE = "For example: zone: clusters.example.org."
 
 _Zone = Annotated[str, StringConstraints(pattern=r"^([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)+$")]
 _Name = Annotated[str, StringConstraints(pattern=r"^([a-z0-9-]|\{cluster\})+$")]
@@ -76,15 +78,7 @@ def record_name(options: Options, cluster: Cluster) -> str:
 
 
 def _options(given: Mapping[str, Any]) -> Options:
-    try:
-        return Options.model_validate(dict(given))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidRequestError(
-            f"Option '{where}' of the hook dns: {first['msg']}. For example: "
-            "zone: clusters.example.org."
-        ) from None
+    return parsed(Options, given, "dns", example=EXAMPLE)
 
 
 def _address(cluster: Cluster) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

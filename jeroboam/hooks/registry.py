@@ -1,12 +1,8 @@
 """Finds the installed hooks and orders them by their declared dependencies."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from stevedore import ExtensionManager
-from stevedore.exception import MultipleMatches
-from stevedore.extension import error_on_conflict
-
+from jeroboam import plugins
 from jeroboam.errors import DriverContractError, InvalidRequestError
 from jeroboam.hooks import order
 from jeroboam.hooks.base import Hook
@@ -41,23 +37,8 @@ class HookRegistry:
         Raises:
             DriverContractError: A hook cannot be loaded, is no ``Hook``, or two claim one name.
         """
-
-        def fail(_: ExtensionManager[Any], entry_point: Any, error: BaseException) -> None:
-            raise DriverContractError(
-                f"Hook '{entry_point.name}' ({entry_point.value}) cannot be loaded: {error}"
-            ) from error
-
-        try:
-            manager: ExtensionManager[Any] = ExtensionManager(
-                NAMESPACE,
-                invoke_on_load=True,
-                on_load_failure_callback=fail,
-                conflict_resolver=error_on_conflict,
-            )
-            found = (_checked(name, manager[name].obj) for name in manager.names())
-            return cls(found, declared)
-        except MultipleMatches as error:
-            raise DriverContractError(f"Two packages claim one hook name: {error}") from error
+        found = plugins.load(NAMESPACE, "hook")
+        return cls([_checked(name, hook) for name, hook in found.items()], declared)
 
     def get(self, name: str) -> Hook:
         """Return a hook.
