@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jeroboam.models import OperationKind
@@ -23,6 +23,7 @@ seeds = st.integers(0, 10**9)
 
 
 @given(seeds)
+@settings(deadline=None)
 def test_every_fault_is_a_rule_of_the_cloud(seed: int) -> None:
     """What is drawn strikes where there is a step, and is a rule that a devcloud takes."""
     chance = random.Random(seed)
@@ -39,6 +40,7 @@ def test_every_fault_is_a_rule_of_the_cloud(seed: int) -> None:
 
 
 @given(seeds)
+@settings(deadline=None)
 def test_clusters_stay_small(seed: int) -> None:
     """No wish makes the cluster larger than the machine can bear."""
     chance = random.Random(seed)
