@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from keystoneauth1.exceptions import ClientException, NotFound
-from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
 from devcloud import Devcloud
 from jeroboam.drivers.heat.stacks import short_id
 from jeroboam.models import Cluster
+from tests import logins
 from tests.chaos.cloud.survey import Act, Server, Stack, Survey, Thing, version_in
 
 T = TypeVar("T")
@@ -171,8 +171,7 @@ def _addresses(things: Sequence[tuple[str, Mapping[str, Any]]]) -> Mapping[str, 
 
 
 def _session(cloud: Devcloud, user: str) -> Session:
-    login: dict[str, Any] = {**cloud.credentials(user)}
-    return Session(v3.Password(**login), timeout=REQUEST_SECONDS)
+    return Session(logins.password(cloud, user), timeout=REQUEST_SECONDS)
 
 
 def _name(one: Mapping[str, Any]) -> str:
