@@ -2,9 +2,11 @@
 
 What counts is the time of the attempts that ended on a living worker, and the pause after one that
 failed. An outage of the workers, of Temporal or of the database is no fault of the hook and does
-not count; an attempt that was lost with its worker does not either, but only so many are made.
+not count; an attempt that was lost with its worker while it ran the hook does not either, but only
+so many are made. One that was lost before that says nothing about the hook.
 """
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +32,9 @@ ATTEMPT_SECONDS = 180.0
 MOST_LOST = 5
 """In how many attempts the worker may be lost: a hook that ends its worker must end itself."""
 
+SENDING_SECONDS = 0.1
+"""What a heartbeat gets to reach the server before the hook may end its worker."""
+
 log = structlog.get_logger(__name__)
 
 
@@ -38,11 +43,11 @@ class Spent(Model):
 
     Args:
         seconds: How much of the time-out they used up.
-        told: How many of them ended on a living worker, whatever way.
+        lost: How many of them ran the hook and did not end on a living worker.
     """
 
     seconds: float = 0.0
-    told: int = 0
+    lost: int = 0
 
 
 class HookTime:
@@ -54,8 +59,12 @@ class HookTime:
     """
 
     def __init__(self, who: str, seconds: float) -> None:
-        details = activity.info().heartbeat_details
-        self._spent = Spent.model_validate(details[0]) if details else Spent()
+        info = activity.info()
+        # Only a lost attempt tells nothing at all, and the first one sends no heartbeat before it.
+        unknown = Spent(lost=1 if info.attempt > 1 else 0)
+        details = info.heartbeat_details
+        self._spent = Spent.model_validate(details[0]) if details else unknown
+        self._lost = self._spent.lost
         self._who = who
         self._seconds = seconds
         self._began: float | None = None
@@ -67,7 +76,7 @@ class HookTime:
             yield
         except BaseException:
             self._count(0.0)
-            self._spent = self._spent.model_copy(update={"told": self._spent.told + 1})
+            self._spent = self._spent.model_copy(update={"lost": self._lost})
             activity.heartbeat(self._spent)
             raise
 
@@ -78,7 +87,7 @@ class HookTime:
             DriverContractError: Its time is up.
             JeroboamError: What it raises, or that the attempt takes too long.
         """
-        self._check_lost()
+        await self._announce()
         within = min(ATTEMPT_SECONDS, self._seconds - self._spent.seconds)
         self._began = time.monotonic()
         try:
@@ -112,12 +121,19 @@ class HookTime:
         seconds = self._spent.seconds + running + pause
         self._spent = self._spent.model_copy(update={"seconds": seconds})
 
-    def _check_lost(self) -> None:
-        lost = activity.info().attempt - 1 - self._spent.told
-        if lost >= MOST_LOST:
+    async def _announce(self) -> None:
+        """Count the attempt as lost until it tells how it ended; see that not too many were.
+
+        The first one needs no heartbeat: it is missed if it tells nothing.
+        """
+        if self._lost >= MOST_LOST:
             raise DriverContractError(
-                f"{self._who} was given up: its worker was lost in {lost} attempts."
+                f"{self._who} was given up: its worker was lost in {self._lost} attempts."
             )
+        self._spent = self._spent.model_copy(update={"lost": self._lost + 1})
+        if activity.info().attempt > 1:
+            activity.heartbeat(self._spent)
+            await asyncio.sleep(SENDING_SECONDS)
 
     def _over(self, what: str, more: str) -> DriverContractError:
         return DriverContractError(f"{self._who} did not {what} within {self._seconds:g} s. {more}")

@@ -84,17 +84,17 @@ async def test_the_pause_after_a_failure_counts(
     number: int, error: Exception, pause: float
 ) -> None:
     """The next attempt learns of it, and goes on counting from there."""
-    attempt = Attempt(number, told=Spent(seconds=5, told=number - 1))
+    attempt = Attempt(number, told=Spent(seconds=5))
     with pytest.raises(type(error)):
         await attempt.make(error, seconds=100)
-    assert attempt.heartbeats[-1].told == number
+    assert attempt.heartbeats[-1].lost == 0
     assert attempt.heartbeats[-1].seconds == pytest.approx(5 + pause, abs=0.5)
 
 
 @pytest.mark.parametrize("error", [CloudUnavailableError("away"), ValueError("secret")])
 async def test_no_attempt_follows_when_the_time_is_up(error: Exception) -> None:
     """The last failure is told at once; of a defect only the kind."""
-    attempt = Attempt(4, told=Spent(seconds=7, told=3))
+    attempt = Attempt(4, told=Spent(seconds=7))
     with pytest.raises(DriverContractError) as caught:
         await attempt.make(error)
     assert "Hook 'x' did not succeed within 10 s. Last error: " in caught.value.message
@@ -104,17 +104,17 @@ async def test_no_attempt_follows_when_the_time_is_up(error: Exception) -> None:
 
 async def test_a_refusal_is_told_as_it_is() -> None:
     """However late it comes."""
-    attempt = Attempt(4, told=Spent(seconds=9.5, told=3))
+    attempt = Attempt(4, told=Spent(seconds=9.5))
     with pytest.raises(HookRejectedError):
         await attempt.make(HookRejectedError("no"))
 
 
 async def test_what_fails_outside_of_the_hook_does_not_count() -> None:
     """A database that does not answer is no fault of the hook."""
-    attempt = Attempt(2, told=Spent(seconds=3, told=1))
+    attempt = Attempt(2, told=Spent(seconds=3, lost=1))
     with pytest.raises(StoreUnavailableError):
         await attempt.outside(StoreUnavailableError("away"))
-    assert attempt.heartbeats == [Spent(seconds=3, told=2)]
+    assert attempt.heartbeats == [Spent(seconds=3, lost=1)]
 
 
 async def test_a_hook_that_hangs_is_given_up() -> None:
@@ -140,9 +140,27 @@ async def test_one_attempt_takes_only_a_part(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("lost", [0, MOST_LOST - 1, MOST_LOST])
 async def test_a_hook_that_ends_its_worker_is_given_up(lost: int) -> None:
     """Attempts of which nobody tells any more are bounded, and those before the last go on."""
-    attempt = Attempt(3 + lost, told=Spent(seconds=3, told=2))
+    attempt = Attempt(3 + lost, told=Spent(seconds=3, lost=lost))
     if lost < MOST_LOST:
         await attempt.make()
+        # For the next one, should this one be lost as well.
+        assert attempt.heartbeats == [Spent(seconds=3, lost=lost + 1)]
         return
     with pytest.raises(DriverContractError, match=f"its worker was lost in {lost} attempts"):
         await attempt.make()
+
+
+async def test_attempts_that_never_came_to_the_hook_do_not_count() -> None:
+    """Workers that come and go, or a server that is away, are no fault of the hook."""
+    attempt = Attempt(40, told=Spent(seconds=3, lost=1))
+    await attempt.make()
+    assert attempt.heartbeats[-1].lost == 2
+
+
+async def test_a_first_attempt_that_tells_nothing_was_lost() -> None:
+    """A quick hook shall cost no heartbeat, so the second attempt draws the conclusion."""
+    first, second = Attempt(1), Attempt(2)
+    await first.make()
+    assert first.heartbeats == []
+    await second.make()
+    assert second.heartbeats == [Spent(lost=2)]
