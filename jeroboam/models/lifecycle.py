@@ -23,9 +23,27 @@ class OnCancel(StrEnum):
 
 CANCEL_WORDS: Mapping[OnCancel, str] = {
     OnCancel.ROLL_BACK: "The step at work is stopped and what was done is rolled back.",
-    OnCancel.STOP: "The nodes at work are finished; no further ones are begun.",
+    OnCancel.STOP: (
+        "The nodes at work are finished; no further ones are begun. If they do not end, cancel "
+        "again with --now (in the API: now)."
+    ),
     OnCancel.REFUSE: "A removal cannot be cancelled: what is gone does not come back.",
 }
+
+CANCEL_NOW_WORDS: Mapping[OnCancel, str] = {
+    **CANCEL_WORDS,
+    OnCancel.STOP: "The nodes at work are not waited for and may go on; no others are begun.",
+}
+"""What is said of a cancellation that does not wait."""
+
+
+def cancel_words(kind: OperationKind, *, now: bool = False) -> str:
+    """Return what a cancellation does.
+
+    Args:
+        now: Whether it does not wait for the nodes at work.
+    """
+    return (CANCEL_NOW_WORDS if now else CANCEL_WORDS)[TRAITS[kind].on_cancel]
 
 
 @dataclass(frozen=True)

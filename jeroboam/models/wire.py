@@ -78,10 +78,12 @@ class CancelRequest(Model):
     Args:
         operation_id: The operation that is meant; by now another one may be at work.
         reason: For the record: who asked, and why.
+        now: Whether it does not wait for the nodes at work.
     """
 
     operation_id: str
     reason: str
+    now: bool = False
 
 
 class StepInput(Model):

@@ -66,10 +66,17 @@ class Interruption:
 
     Args:
         superseded: Whether another operation goes on with the cluster in this run.
+        now: Whether nodes at work are not waited for.
     """
 
     reason: str
     superseded: bool = False
+    now: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether work on nodes stops between batches only, where the kind does so."""
+        return not (self.superseded or self.now)
 
 
 class Body:
@@ -146,11 +153,12 @@ class Body:
     def _check_interruption(self, step: PlanStep | None = None) -> None:
         """End the body before a step if that was asked; a step's result may have swallowed it.
 
-        Work on nodes stops between batches: a batch that was submitted is waited for.
+        Work on nodes stops between batches: a batch that was submitted is waited for, unless that
+        is what somebody no longer wants.
         """
         if self.interruption is None:
             return
-        whole_nodes = self._traits.on_cancel is OnCancel.STOP and not self.interruption.superseded
+        whole_nodes = self._traits.on_cancel is OnCancel.STOP and self.interruption.waits
         if whole_nodes and step is not None and step.action is Action.WAIT:
             return
         if step is None and not self.interruption.superseded:
@@ -333,7 +341,8 @@ class Body:
         """Roll back if that is asked; return what to say and what it means for the cluster."""
         steps = [undo for step in reversed(self._done) for undo in step.undo]
         if not rolls_back or not steps:
-            done = self._record.nodes_done(self._plan) if self._plan else ""
+            left_alone = self.interruption is not None and self.interruption.now
+            done = self._record.nodes_done(self._plan, left_alone=left_alone) if self._plan else ""
             return replace(failure, reason=f"{failure.reason}{done}"), Ending.FAILED
         await self._write(self._record.compensating(workflow.now(), failure))
         try:

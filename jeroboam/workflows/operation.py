@@ -9,7 +9,7 @@ from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
     from jeroboam.models import OperationKind, OperationState
-    from jeroboam.models.lifecycle import CANCEL_WORDS, TRAITS, OnCancel
+    from jeroboam.models.lifecycle import TRAITS, OnCancel, cancel_words
     from jeroboam.models.wire import (
         ALREADY_DELETING,
         ANSWER_HOOK_UPDATE,
@@ -70,8 +70,8 @@ class OperationWorkflow:
     @workflow.update(name=CANCEL_UPDATE)
     async def cancel(self, request: CancelRequest) -> str:
         """Cancel the operation at work in the way of its kind; return what happens now."""
-        self._stop(request.reason)
-        return CANCEL_WORDS[TRAITS[self._current].on_cancel]
+        self._stop(request.reason, now=request.now)
+        return cancel_words(self._current, now=request.now)
 
     @cancel.validator
     def check_cancel(self, request: CancelRequest) -> None:
@@ -83,10 +83,10 @@ class OperationWorkflow:
         if self._body is None or not self._body.works_on(request.operation_id):
             refused = "The operation is not at work."
         elif TRAITS[self._current].on_cancel is OnCancel.REFUSE:
-            refused = CANCEL_WORDS[OnCancel.REFUSE]
+            refused = cancel_words(self._current)
         elif self._body.ending:
             refused = "The operation is ending already; there is nothing left to cancel."
-        elif self._body.interruption:
+        elif not self._may_interrupt(now=request.now):
             refused = "The operation is being cancelled already."
         else:
             return
@@ -149,13 +149,25 @@ class OperationWorkflow:
                 self._stop(CANCELLED_IN_TEMPORAL)
         return self._task.result()
 
-    def _stop(self, reason: str) -> None:
-        if self._body is None or self._body.interruption:
+    def _stop(self, reason: str, *, now: bool = False) -> None:
+        if self._body is None or not self._may_interrupt(now=now):
             return
-        self._body.interruption = Interruption(reason)
-        whole_nodes = TRAITS[self._current].on_cancel is OnCancel.STOP
-        if not (whole_nodes and self._body.at_backend):
+        earlier = self._body.interruption
+        reason = f"{earlier.reason} {reason}" if earlier else reason
+        self._body.interruption = Interruption(reason, now=now)
+        if now or not (self._stops_between_nodes and self._body.at_backend):
             self._interrupt()
+
+    def _may_interrupt(self, *, now: bool) -> bool:
+        """Return whether a cancellation changes anything; one that waits may be hurried, once."""
+        earlier = self._body.interruption if self._body else None
+        if earlier is None:
+            return True
+        return now and self._stops_between_nodes and not (earlier.now or earlier.superseded)
+
+    @property
+    def _stops_between_nodes(self) -> bool:
+        return TRAITS[self._current].on_cancel is OnCancel.STOP
 
     def _interrupt(self) -> None:
         if self._task:

@@ -154,17 +154,26 @@ class Record:
         update = {"faults": {} if untouched else failure.faults, "put_back": untouched}
         return transition.model_copy(update=update)
 
-    def nodes_done(self, plan: Plan) -> str:
-        """Return which nodes are done and which are not, of an operation that stopped."""
+    def nodes_done(self, plan: Plan, *, left_alone: bool = False) -> str:
+        """Return which nodes are done and which are not, of an operation that stopped.
+
+        Args:
+            left_alone: Whether nodes that were at work were not waited for.
+        """
         done: list[str] = []
+        at_work: list[str] = []
         left: list[str] = []
         for step in plan.steps:
             if step.call and step.call.nodes and step.name != step.call.submitted_by:
-                chosen = done if self._steps[step.name].state.done else left
-                chosen += step.call.nodes
-        if not done and not left:
+                begun = self._steps[step.call.submitted_by].started_at is not None
+                if self._steps[step.name].state.done:
+                    done += step.call.nodes
+                else:
+                    (at_work if begun and left_alone else left).extend(step.call.nodes)
+        if not (done or at_work or left):
             return ""
-        return f" Done: {', '.join(done) or 'none'}. Not done: {', '.join(left) or 'none'}."
+        busy = f" May still be at work: {', '.join(at_work)}." if at_work else ""
+        return f" Done: {', '.join(done) or 'none'}.{busy} Not done: {', '.join(left) or 'none'}."
 
     def markdown(self) -> str:
         """Return the state as the Temporal UI shows it."""

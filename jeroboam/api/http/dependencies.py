@@ -33,7 +33,7 @@ class Operations(Protocol):
     async def delete(self, cluster: Cluster, operation: Operation) -> None:
         """Add the row of a delete and start it, over whatever runs."""
 
-    async def cancel(self, operation: Operation, reason: str) -> str:
+    async def cancel(self, operation: Operation, reason: str, *, now: bool = False) -> str:
         """Cancel an operation at work; return what will happen, in words for the user."""
 
     async def retry(self, operation: Operation) -> None:

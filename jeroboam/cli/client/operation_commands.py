@@ -94,16 +94,28 @@ def watch_operation(
 @app.command("cancel")
 @command
 def cancel(
-    run: Run, operation: OperationArgument, *, yes: YesOption = False, reason: Reason = None
+    run: Run,
+    operation: OperationArgument,
+    *,
+    now: Annotated[
+        bool, typer.Option("--now", help="Do not wait for nodes that are rebuilt or rebooted.")
+    ] = False,
+    yes: YesOption = False,
+    reason: Reason = None,
 ) -> None:
-    """Cancel an operation, after saying what that does."""
+    """Cancel an operation, after saying what that does.
+
+    A rebuild or reboot ends when the nodes at work are done; if they never are, say --now, also
+    after a cancellation without it.
+    """
     body = run.api.get("operations", operation)
     effect = body["cancel"]
     if effect["possible"] and not yes:
         what = f"{body['kind'].replace('_', ' ')} of {body['cluster_name']}"
-        confirm(f"{effect['message']} Cancel {what}?")
+        confirm(f"{effect['message_now' if now else 'message']} Cancel {what}?")
     # The service refuses in its own words what is not possible by now.
-    done = run.api.send("POST", "operations", operation, "cancel", body=given(reason=reason))
+    wanted = given(reason=reason, now=now or None)
+    done = run.api.send("POST", "operations", operation, "cancel", body=wanted)
     run.screen.say(done.body["message"])
 
 

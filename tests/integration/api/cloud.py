@@ -12,7 +12,7 @@ from jeroboam.errors import (
     NotFoundError,
 )
 from jeroboam.models import Cluster, Identity, Operation
-from jeroboam.models.lifecycle import CANCEL_WORDS, TRAITS
+from jeroboam.models.lifecycle import cancel_words
 from jeroboam.models.wire import HookAnswer
 from jeroboam.store import Store
 
@@ -129,12 +129,12 @@ class RecordingOperations:
         await self.store.operations.add(operation)
         self.deleted.append(operation)
 
-    async def cancel(self, operation: Operation, reason: str) -> str:
+    async def cancel(self, operation: Operation, reason: str, *, now: bool = False) -> str:
         """Remember a cancellation and say what the kind of operation does."""
         if not operation.state.active:
             raise ConflictError(f"The operation has ended already ({operation.state}).")
         self.cancelled.append((operation.uuid, reason))
-        return CANCEL_WORDS[TRAITS[operation.kind].on_cancel]
+        return cancel_words(operation.kind, now=now)
 
     async def retry(self, operation: Operation) -> None:
         """Open the record again, as the engine does, and remember the start."""

@@ -60,10 +60,30 @@ async def test_a_cancellation_says_what_will_happen(
     assert response.json() == {
         "uuid": operation.cluster_id,
         "operation_id": operation.uuid,
-        "message": "The nodes at work are finished; no further ones are begun.",
+        "message": "The nodes at work are finished; no further ones are begun. If they do not "
+        "end, cancel again with --now (in the API: now).",
     }
     assert response.headers["jeroboam-operation"] == operation.uuid
     assert service.operations.cancelled == [(operation.uuid, reason)]
+
+
+async def test_a_cancellation_need_not_wait(service: Service) -> None:
+    """With ``now`` the answer says that the nodes at work are left alone, and so does a look."""
+    operation = await rebuilding(service)
+    shown = (await service.call("GET", f"/v1/operations/{operation.uuid}")).json()["cancel"]
+    response = await control(service, operation.uuid, "cancel", json={"now": True, "reason": "x"})
+    assert response.status_code == 202
+    assert "not waited for" in response.json()["message"] == shown["message_now"]
+    assert service.operations.cancelled == [(operation.uuid, "Cancelled at once by user u1: x.")]
+
+
+@pytest.mark.parametrize("odd", ["true", 1, None, [True], {}])
+async def test_now_is_true_or_false(service: Service, odd: Any) -> None:
+    """Anything else is refused, so that nobody cancels otherwise than meant."""
+    operation = await rebuilding(service)
+    response = await control(service, operation.uuid, "cancel", json={"now": odd})
+    assert (response.status_code, "now" in response.text) == (400, True)
+    assert service.operations.cancelled == []
 
 
 async def test_what_has_ended_cannot_be_cancelled(service: Service) -> None:

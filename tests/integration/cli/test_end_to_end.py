@@ -50,6 +50,22 @@ async def test_a_cancellation(product: Product, live: CommandLine) -> None:
     assert (await product.engine.store.operations.get(operation)).state is OperationState.CANCELLED
 
 
+async def test_a_hanging_reboot_is_let_go(product: Product, live: CommandLine) -> None:
+    """A cancellation that waits for ever names --now, and that ends it; a retry does the rest."""
+    spec = await product.cluster("e2e-hanging", fake_lie="reboot")
+    accepted = await live.ok("cluster", "reboot", spec.cluster.name, "-f", "json")
+    operation = json.loads(accepted)["operation_id"]
+    await product.engine.at_step(await product.engine.store.operations.get(operation), "Wait")
+    assert "--now" in await live.ok("operation", "cancel", operation, "--yes")
+    assert "at once" not in await live.ok("operation", "show", operation)
+    assert "not waited for" in await live.ok("operation", "cancel", operation, "--yes", "--now")
+    ended = await product.engine.ended(await product.engine.store.operations.get(operation))
+    assert ended.state is OperationState.CANCELLED
+    assert "May still be at work: " in (ended.reason or "")
+    again = await live.ok("operation", "retry", operation, "--wait")
+    assert "SUCCEEDED after" in again.splitlines()[-1]
+
+
 async def test_a_removal(product: Product, live: CommandLine) -> None:
     """A removal can be watched to its end, though the cluster is gone by then."""
     spec = await product.cluster("e2e-delete")

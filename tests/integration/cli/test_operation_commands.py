@@ -134,6 +134,22 @@ async def test_cancel(service: Service, cli: CommandLine) -> None:
     assert reason.endswith(": wrong size.")
 
 
+async def test_cancel_without_waiting(service: Service, cli: CommandLine) -> None:
+    """The answer to a cancellation that waits names --now, which is asked about in other words."""
+    operation = await created(service)
+    await service.call(
+        "POST", f"/v1/clusters/{operation.cluster_id}/actions/reboot", json={"type": "soft"}
+    )
+    reboot = await latest(service, operation.cluster_id)
+    asked = await cli.refused("operation", "cancel", reboot.uuid, "--now")
+    assert "not waited for" in asked
+    assert "Cancel soft reboot of demo?" in asked
+    assert "--now" in await cli.ok("operation", "cancel", reboot.uuid, "--yes")
+    said = await cli.ok("operation", "cancel", reboot.uuid, "--yes", "--now")
+    assert said == "The nodes at work are not waited for and may go on; no others are begun.\n"
+    assert "at once" in service.operations.cancelled[-1][1]
+
+
 async def test_cancel_what_has_ended(service: Service, cli: CommandLine) -> None:
     """What has ended is refused without a question."""
     operation = await created(service)

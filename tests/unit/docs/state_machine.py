@@ -15,6 +15,7 @@ from jeroboam.models import (
     Status,
 )
 from jeroboam.models.lifecycle import (
+    CANCEL_NOW_WORDS,
     CANCEL_WORDS,
     TRAITS,
     USABLE,
@@ -165,9 +166,10 @@ def _roll_back(kind: OperationKind) -> str:
 
 def cancellations() -> Rows:
     """Yield what a cancellation does, in the words that users get."""
-    for how, words in CANCEL_WORDS.items():
+    for how in OnCancel:
         kinds = [f"`{kind}`" for kind, found in TRAITS.items() if found.on_cancel is how]
-        yield ", ".join(kinds), words
+        now = CANCEL_NOW_WORDS[how]
+        yield ", ".join(kinds), CANCEL_WORDS[how], "the same" if now == CANCEL_WORDS[how] else now
 
 
 def plans() -> Rows:

@@ -164,7 +164,7 @@ def operation_plans() -> str:
 
 def cancellations() -> str:
     """Return the table of what a cancellation does."""
-    return table(("Kind", "Answer"), state_machine.cancellations())
+    return table(("Kind", "Answer", "With `now`"), state_machine.cancellations())
 
 
 TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {

@@ -61,7 +61,9 @@ def test_every_kind_is_explained(kind: OperationKind) -> None:
     """Each kind is in all tables, once."""
     for rows in (state_machine.traits, state_machine.plans):
         assert [row for row in rows() if row[0] == f"`{kind}`"]
-    said = [kinds for kinds, _ in state_machine.cancellations() if f"`{kind}`" in kinds.split(", ")]
+    said = [
+        kinds for kinds, *_ in state_machine.cancellations() if f"`{kind}`" in kinds.split(", ")
+    ]
     assert len(said) == 1
 
 

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from jeroboam.models import OperationKind, OperationState, Status
 from jeroboam.models.lifecycle import (
-    CANCEL_WORDS,
     SETTLED,
     TRAITS,
     USABLE,
     Ending,
     OnCancel,
     Words,
+    cancel_words,
     may_retry,
     refusal,
     status_after,
@@ -152,7 +152,9 @@ def test_words_say_whether_the_operation_is_at_work(kind: OperationKind) -> None
 def test_every_kind_is_in_the_machine(kind: OperationKind) -> None:
     """Each kind has its traits, and a cancellation of it is answered with words."""
     traits = TRAITS[kind]
-    assert CANCEL_WORDS[traits.on_cancel]
+    assert cancel_words(kind)
+    waits = traits.on_cancel is OnCancel.STOP
+    assert (cancel_words(kind, now=True) != cancel_words(kind)) is waits
     assert not traits.rolls_back or traits.on_cancel is OnCancel.ROLL_BACK
 
 

@@ -186,6 +186,21 @@ def test_nodes_done_and_not_done() -> None:
     assert record(OperationKind.CREATE)[0].nodes_done(plan_of(OperationKind.CREATE)) == ""
 
 
+def test_nodes_that_nobody_waited_for() -> None:
+    """Nodes whose batch was begun and not waited for are told apart from those never begun."""
+    made, plan = record(OperationKind.SOFT_REBOOT)
+    first, wait, second = plan.steps[0], plan.steps[1], plan.steps[2]
+    for step in (first, wait, second):
+        made.started(step.name, NOW)
+        made.ended(StepState.SUCCEEDED, NOW)
+    assert first.call is not None
+    assert second.call is not None
+    done, busy = first.call.nodes[0], second.call.nodes[0]
+    told = f" Done: {done}. May still be at work: {busy}. Not done: "
+    assert made.nodes_done(plan, left_alone=True).startswith(told)
+    assert made.nodes_done(plan).startswith(f" Done: {done}. Not done: {busy}")
+
+
 def test_markdown_lists_every_step() -> None:
     """The Temporal UI shows each step, its time and the reason."""
     made, plan = record(OperationKind.DELETE)

@@ -99,10 +99,13 @@ async def cancel_operation(
 ) -> Response:
     """Cancel an operation at work: it is rolled back or stops at a safe point, by its kind."""
     operation = await permitted_operation(dependencies, caller, ident, "operation:cancel")
-    reason = f"Cancelled by user {caller.identity.user_id}"
-    if body and body.reason:
-        reason = f"{reason}: {body.reason.rstrip('.')}"
-    return told(operation, await dependencies.operations.cancel(operation, f"{reason}."))
+    wanted = body or Cancel()
+    at_once = " at once" if wanted.now else ""
+    reason = f"Cancelled{at_once} by user {caller.identity.user_id}"
+    if wanted.reason:
+        reason = f"{reason}: {wanted.reason.rstrip('.')}"
+    done = await dependencies.operations.cancel(operation, f"{reason}.", now=wanted.now)
+    return told(operation, done)
 
 
 @router.post(

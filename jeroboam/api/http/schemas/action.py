@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from jeroboam.api.http.schemas.base import (
     Count,
@@ -78,8 +78,13 @@ class OperationAnswer(Accepted):
 
 
 class Cancel(RequestModel):
-    """Body of ``POST /v1/operations/{id}/cancel``; the reason goes into the record."""
+    """Body of ``POST /v1/operations/{id}/cancel``; the reason goes into the record.
 
+    With ``now`` it does not wait for the nodes at work of a rebuild or reboot, which may go on;
+    also after a cancellation that waits. Other kinds do not wait anyhow.
+    """
+
+    now: Annotated[bool, Strict()] = False
     reason: Annotated[ShortText, Field(max_length=255)] | None = None
 
 

@@ -16,7 +16,7 @@ from jeroboam.models import (
     StepNote,
     StepRecord,
 )
-from jeroboam.models.lifecycle import CANCEL_WORDS, TRAITS, OnCancel, may_retry
+from jeroboam.models.lifecycle import TRAITS, OnCancel, cancel_words, may_retry
 
 _NODE_WORK = ("node_groups", "nodes", "batch_size")
 _INPUT: Mapping[OperationKind, Sequence[str]] = {
@@ -77,11 +77,15 @@ class StepBody(ResponseModel):
 
 
 class CancelBody(ResponseModel):
-    """What a cancellation would do now: ``roll_back``, ``stop`` or ``refuse``, and in words."""
+    """What a cancellation would do now: ``roll_back``, ``stop`` or ``refuse``, and in words.
+
+    ``message_now`` is what one would do that does not wait for the nodes at work.
+    """
 
     possible: bool
     effect: str
     message: str
+    message_now: str
 
 
 class OperationDetail(OperationSummary):
@@ -195,8 +199,14 @@ def _cancel(operation: Operation) -> CancelBody:
     effect = TRAITS[operation.kind].on_cancel
     if not operation.state.active:
         message = f"The operation has ended ({operation.state}); there is nothing to cancel."
-        return CancelBody(possible=False, effect=OnCancel.REFUSE, message=message)
-    undoing = operation.state is OperationState.COMPENSATING
-    message = "It is being rolled back already." if undoing else CANCEL_WORDS[effect]
-    possible = effect is not OnCancel.REFUSE and not undoing
-    return CancelBody(possible=possible, effect=effect, message=message)
+        return CancelBody(
+            possible=False, effect=OnCancel.REFUSE, message=message, message_now=message
+        )
+    undoing = "It is being rolled back already."
+    undone = operation.state is OperationState.COMPENSATING
+    return CancelBody(
+        possible=effect is not OnCancel.REFUSE and not undone,
+        effect=effect,
+        message=undoing if undone else cancel_words(operation.kind),
+        message_now=undoing if undone else cancel_words(operation.kind, now=True),
+    )
