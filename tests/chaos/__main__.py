@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import os
 import random
 import shutil
 import signal
@@ -13,6 +12,7 @@ from pathlib import Path
 from jeroboam.models import OperationKind
 from tests.chaos.cloud.world import opener
 from tests.chaos.fake_world import opened
+from tests.chaos.report import Report
 from tests.chaos.run import Options, run
 from tests.chaos.sweep import KINDS, Extent
 
@@ -52,9 +52,7 @@ def main() -> int:
         world=opener(given.port_base + 100, seed) if given.cloud else opened,
         sweep=Extent(kinds=given.kinds) if given.sweep else None,
     )
-    # What was started must be stopped: asyncio does so on this signal.
-    signal.signal(signal.SIGTERM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
-    report, table = asyncio.run(run(options))
+    report, table = asyncio.run(_until_stopped(options))
     sys.stdout.write(f"\n{table}\n")
     for missed in report.missed if given.sweep else ():
         sys.stdout.write(f"never struck: {missed}\n")
@@ -62,6 +60,14 @@ def main() -> int:
     if not found and given.directory is None:
         shutil.rmtree(directory, ignore_errors=True)
     return int(found)
+
+
+async def _until_stopped(options: Options) -> tuple[Report, str]:
+    """Run; a signal must not leave behind what was started."""
+    task = asyncio.ensure_future(run(options))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await task
 
 
 def _kinds(text: str) -> list[OperationKind]:

@@ -16,14 +16,10 @@ from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import Cluster, Identity, Operation
 from jeroboam.workflows.client import OperationClient
 from tests.chaos.hook import ChaosHook
+from tests.chaos.rules import crash_mark
 from tests.chaos.worker import REAL_CLOUD, replace
 from tests.fakes import NoCloud
 from tests.integration.api.cloud import FakeCloud, FakeTrusts, authenticate
-
-
-def crash_mark(directory: Path, cluster_name: str) -> Path:
-    """Return the file that lets the API die when an operation on a cluster is accepted."""
-    return directory / f"crash-api-{cluster_name}"
 
 
 class Authenticator:

@@ -104,15 +104,8 @@ def draw(chance: random.Random, plan: Plan, *, crashes: Sequence[Act] = COMPONEN
     if fault.strikes or chance.random() < 0.7:
         return fault
     extra = _crash(chance, plan, crashes)
-    # A call that is repeated since its answer was lost goes on with work that has failed meanwhile.
-    healed = fault.outcome is Outcome.BADLY and "fake_fail_times" in fault.labels
-    return fault.model_copy(
-        update={
-            "name": f"{fault.name} + {extra.name}",
-            "strikes": extra.strikes,
-            "outcome": Outcome.STOPPED if healed else fault.outcome,
-        }
-    )
+    name = f"{fault.name} + {extra.name}"
+    return fault.model_copy(update={"name": name, "strikes": extra.strikes})
 
 
 def calls_of(plan: Plan) -> list[FakeCall]:

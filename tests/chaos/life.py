@@ -23,7 +23,6 @@ from jeroboam.models import (
     Parameters,
 )
 from jeroboam.models.lifecycle import TRAITS, OnCancel
-from tests.chaos.api import crash_mark
 from tests.chaos.chooser import Chooser
 from tests.chaos.environment import Environment
 from tests.chaos.faults import Fault, Hand, Outcome
@@ -31,7 +30,7 @@ from tests.chaos.hands import Operator
 from tests.chaos.hook import ChaosHook
 from tests.chaos.oracle import Case, is_settled
 from tests.chaos.report import Report, Round
-from tests.chaos.rules import Rule
+from tests.chaos.rules import Rule, crash_mark
 from tests.chaos.tenant import RefusedError, Tenant
 
 API_DIES = "api before the start"

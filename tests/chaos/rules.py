@@ -14,11 +14,17 @@ EVERY_STEP = "*"
 PLANNING = "load_plan"
 
 ACKNOWLEDGED_SECONDS = 5.0
+"""How long a crash may be waited for that somebody else has to bring about."""
 
 
 def writing(number: int) -> str:
     """Return how rules name the n-th write of an operation's record, counted from 1."""
     return f"record {number}"
+
+
+def crash_mark(directory: Path, cluster_name: str) -> Path:
+    """Return the file that lets the API die when an operation on a cluster is accepted."""
+    return directory / f"crash-api-{cluster_name}"
 
 
 class When(StrEnum):
@@ -115,11 +121,11 @@ class RuleBook:
         """Return whether a rule was obeyed."""
         return (self._fired / rule.id).exists()
 
-    def ask(self, what: str) -> None:
+    def ask(self, what: str, seconds: float = ACKNOWLEDGED_SECONDS) -> None:
         """Ask the harness for a crash, and wait a moment for it to happen."""
         request = self._requests / new_uuid()
         _write(request, what)
-        deadline = time.monotonic() + ACKNOWLEDGED_SECONDS
+        deadline = time.monotonic() + seconds
         while request.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
 

@@ -18,10 +18,22 @@ from temporalio.worker import (
 
 from jeroboam.models import Transition
 from jeroboam.models.wire import OperationRequest, StepInput
-from tests.chaos.rules import EVERY_STEP, PLANNING, Act, Rule, RuleBook, When, writing
+from tests.chaos.rules import (
+    ACKNOWLEDGED_SECONDS,
+    EVERY_STEP,
+    PLANNING,
+    Act,
+    Rule,
+    RuleBook,
+    When,
+    writing,
+)
 
 RULES_SECONDS = 10.0
 """How long an operation's first step waits for the harness, which learns its id from the API."""
+
+STANDSTILL_SECONDS = 1.0
+"""How long a process may stand still for a crash: no longer, or it would be taken for dead."""
 
 
 class ResultLostError(Exception):
@@ -78,15 +90,12 @@ class _Sabotaged(ActivityInboundInterceptor):
     async def _obey(self, rules: list[Rule], when: When) -> None:
         for rule in rules:
             if rule.when is when and self._rules.fire(rule):
-                await self._act(rule.act)
+                await asyncio.to_thread(self._act, rule.act, ACKNOWLEDGED_SECONDS)
 
-    async def _act(self, act: Act) -> None:
-        await asyncio.to_thread(self._do, act)
-
-    def _do(self, act: Act) -> None:
+    def _act(self, act: Act, seconds: float) -> None:
         if act is Act.WORKER:
             os.kill(os.getpid(), signal.SIGKILL)
-        self._rules.ask(f"{act} {os.getpid()}" if act is Act.OTHER_WORKER else act)
+        self._rules.ask(f"{act} {os.getpid()}" if act is Act.OTHER_WORKER else act, seconds)
 
     @contextmanager
     def _during(self, rules: list[Rule]) -> Iterator[None]:
@@ -103,7 +112,7 @@ class _Sabotaged(ActivityInboundInterceptor):
         await asyncio.sleep(rule.seconds)
         if self._rules.fire(rule):
             # Nothing else may happen here until it is done: the activity would be over by then.
-            self._do(rule.act)
+            self._act(rule.act, STANDSTILL_SECONDS)
 
 
 def _place(argument: object) -> tuple[str | None, str]:

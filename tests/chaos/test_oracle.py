@@ -190,3 +190,12 @@ def test_what_is_half_done_may_differ(made: Made) -> None:
     case = with_operation(case, state=OperationState.CANCELLED, reason="Cancelled.")
     case = with_cluster(case, status=Status.CREATE_FAILED)
     assert list(judge(with_worker(case, node_count=7))) == []
+
+
+def test_a_repeated_call_may_heal(made: Made) -> None:
+    """What must fail may end well only if the backend was asked for the same once more."""
+    case = replace(made.case(), outcome=Outcome.BADLY)
+    assert any("not badly" in problem for problem in judge(case))
+    begun = next(one for one in case.known.journal if one.event is Event.BEGUN)
+    case.known.journal.append(begun.model_copy(update={"event": Event.RESUMED}))
+    assert list(judge(case)) == []
