@@ -87,8 +87,11 @@ class HookTime:
             DriverContractError: Its time is up.
             JeroboamError: What it raises, or that the attempt takes too long.
         """
+        left = self._seconds - self._spent.seconds
+        if left <= 0:
+            raise self._over("end", "Its last attempt was broken off.")
         await self._announce()
-        within = min(ATTEMPT_SECONDS, self._seconds - self._spent.seconds)
+        within = min(ATTEMPT_SECONDS, left)
         self._began = time.monotonic()
         try:
             return await threads.call(function, *arguments, details=self._spent, within=within)

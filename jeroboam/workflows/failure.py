@@ -11,7 +11,7 @@ from temporalio.exceptions import (
 )
 
 with workflow.unsafe.imports_passed_through():
-    from jeroboam.models import Plan
+    from jeroboam.models import Action, Plan
 
 MAXIMUM_REASON = 3500
 """Characters; Temporal truncates failures of more than 4 KB."""
@@ -53,7 +53,8 @@ def _allowed(plan: Plan | None, step: str | None) -> str:
     """Return how much time there was: the step's own, where it has one, or the operation's."""
     if plan is None:
         return ""
-    own = next((one.timeout_seconds for one in plan.steps if one.name == step), None)
-    if own is not None:
-        return f" It had {own} seconds."
+    named = next((one for one in plan.steps if one.name == step), None)
+    # A hook that uses up its own time says so itself; what ends its step is the deadline.
+    if named and named.timeout_seconds is not None and named.action is not Action.RUN_HOOK:
+        return f" It had {named.timeout_seconds} seconds."
     return f" The {plan.kind.words} had {plan.deadline_seconds // 60} minutes in all."

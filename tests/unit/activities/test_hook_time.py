@@ -102,6 +102,13 @@ async def test_no_attempt_follows_when_the_time_is_up(error: Exception) -> None:
     assert "secret" not in caught.value.message
 
 
+async def test_no_hook_is_called_without_time() -> None:
+    """As after an attempt that a stopping worker broke off when the time was up."""
+    called = RuntimeError("It was called.")
+    with pytest.raises(DriverContractError, match="did not end within 10 s"):
+        await Attempt(2, told=Spent(seconds=10)).make(called)
+
+
 async def test_a_refusal_is_told_as_it_is() -> None:
     """However late it comes."""
     attempt = Attempt(4, told=Spent(seconds=9.5))
