@@ -5,9 +5,11 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from devcloud import Devcloud, DevcloudError
+from jeroboam.models import utc_now
 from tests.acceptance.stack import answers
 from tests.conftest import CHECKOUT
 
@@ -17,24 +19,36 @@ START_TRIES = 3
 
 @dataclass
 class Service:
-    """One service of the cloud, with all of its parts: API and engine are one process."""
+    """One service of the cloud, with all of its parts: API and engine are one process.
+
+    Args:
+        absences: From when until when it was away; without an end as long as it is.
+    """
 
     cloud: Devcloud
     name: str
+    absences: list[tuple[datetime, datetime | None]] = field(default_factory=list)
 
     def start(self) -> None:
         """Start it; on a busy machine that may take more than one attempt."""
         for left in reversed(range(START_TRIES)):
             try:
-                return self.cloud.start_service(self.name)
+                self.cloud.start_service(self.name)
+                break
             except DevcloudError:
                 if not left:
                     raise
-        return None
+        if self.absences:
+            self.absences[-1] = (self.absences[-1][0], utc_now())
 
     def kill(self) -> None:
         """Let it crash."""
+        self.absences.append((utc_now(), None))
         self.cloud.kill_service(self.name)
+
+    def was_away(self, since: datetime, until: datetime) -> bool:
+        """Return whether it was away at any time between two."""
+        return any(begin <= until and (end is None or end >= since) for begin, end in self.absences)
 
 
 @dataclass

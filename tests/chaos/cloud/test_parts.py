@@ -4,6 +4,7 @@ import random
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -11,13 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jeroboam.models import OperationKind
+from devcloud import Devcloud
+from jeroboam.models import OperationKind, utc_now
 from tests.chaos.cloud import faults, wishes
-from tests.chaos.cloud.components import Network
+from tests.chaos.cloud.components import Network, Service
 from tests.chaos.faults import Outcome
 from tests.chaos.rules import Act
 from tests.chaos.test_parts import living, plan_of
 from tests.conftest import free_port
+
+MINUTE = timedelta(minutes=1)
 
 seeds = st.integers(0, 10**9)
 
@@ -107,3 +111,14 @@ def test_the_network_is_cut_and_comes_back(network: Network, upstream: str, seed
         ask(network, upstream)
     network.start()
     assert ask(network, upstream) == "/a?b=c body"
+
+
+def test_absences_are_remembered() -> None:
+    """What was away during an operation is known; what came back before it does not count."""
+    service = Service(Devcloud(), "nova")
+    begin = utc_now()
+    service.absences = [(begin, begin + MINUTE), (begin + 5 * MINUTE, None)]
+    assert service.was_away(begin - MINUTE, begin)
+    assert service.was_away(begin + MINUTE, begin + 2 * MINUTE)
+    assert not service.was_away(begin + 2 * MINUTE, begin + 3 * MINUTE)
+    assert service.was_away(begin + 6 * MINUTE, begin + 7 * MINUTE)

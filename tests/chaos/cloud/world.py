@@ -5,7 +5,7 @@ import os
 import random
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ from devcloud import Devcloud
 from devcloud import Fault as Rule
 from jeroboam.drivers.heat.stacks import short_id
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
-from jeroboam.models import Cluster, ClusterSpec, OperationKind, Parameters, Plan
+from jeroboam.models import Cluster, ClusterSpec, OperationKind, Parameters, Plan, utc_now
 from tests.chaos.cloud import faults, oracle, wishes
 from tests.chaos.cloud.components import Network, Service
 from tests.chaos.cloud.survey import Survey
 from tests.chaos.cloud.surveyor import Surveyor
-from tests.chaos.faults import Fault
+from tests.chaos.faults import Fault, Outcome
 from tests.chaos.oracle import Case
 from tests.chaos.rules import Act
 from tests.chaos.tenant import Tenant
@@ -40,14 +40,15 @@ PUBLIC = 0.3
 
 
 class Token(httpx.Auth):
-    """A real user of the real Keystone."""
+    """A real user of the real Keystone; what is done by force an administrator does."""
 
     def __init__(self, surveyor: Surveyor) -> None:
         self._surveyor = surveyor
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response]:
         """Add a token that is still good."""
-        request.headers["X-Auth-Token"] = self._surveyor.token
+        forced = request.url.params.get("force") == "true"
+        request.headers["X-Auth-Token"] = self._surveyor.token(admin=forced)
         yield request
 
 
@@ -65,10 +66,11 @@ class CloudWorld:
         self.driver = FedoraCoreosDriver()
         self.surveyor = Surveyor(self.cloud, USER)
         self.auth = Token(self.surveyor)
+        self._nova = Service(self.cloud, "nova")
         self.components: Mapping[str, Component] = {
             Act.BACKEND: self.network,
             Act.HEAT: Service(self.cloud, "heat"),
-            Act.NOVA: Service(self.cloud, "nova"),
+            Act.NOVA: self._nova,
         }
         self.pauses: Mapping[str, Pause] = {
             Act.BACKEND: CUT_SECONDS,
@@ -135,7 +137,12 @@ class CloudWorld:
         return await asyncio.to_thread(self.surveyor.survey, cluster)
 
     def judge(self, case: Case[Any]) -> Iterator[str]:
-        """Compare the record with the services."""
+        """Compare the record with the services; all clusters suffer when Nova dies."""
+        operation = case.operation
+        if case.outcome in {Outcome.WELL, Outcome.BADLY} and self._nova.was_away(
+            operation.created_at, operation.ended_at or utc_now()
+        ):
+            case = replace(case, outcome=Outcome.STOPPED)
         return oracle.judge(case)
 
     async def unaccounted(self, left: Sequence[Cluster]) -> list[str]:
