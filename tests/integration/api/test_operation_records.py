@@ -85,6 +85,7 @@ async def test_a_record_before_its_run_has_begun(service: Service) -> None:
             "possible": True,
             "effect": "roll_back",
             "message": "The step at work is stopped and what was done is rolled back.",
+            "message_now": "The step at work is stopped and what was done is rolled back.",
         },
         "retry_possible": False,
         "links": [
@@ -132,6 +133,7 @@ async def test_a_record_tells_each_step(service: Service) -> None:
         "possible": False,
         "effect": "roll_back",
         "message": "It is being rolled back already.",
+        "message_now": "It is being rolled back already.",
     }
 
 
