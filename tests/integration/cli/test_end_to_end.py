@@ -37,7 +37,7 @@ async def test_a_failure_and_its_retry(product: Product, live: CommandLine) -> N
 
 async def test_a_cancellation(product: Product, live: CommandLine) -> None:
     """A reboot that is cancelled stops at a safe point; who watches is told, with exit code 2."""
-    spec = await product.cluster("e2e-cancel", fake_reboot_seconds="2")
+    spec = await product.cluster("e2e-cancel", fake_reboot_seconds="6")
     accepted = await live.ok("cluster", "reboot", spec.cluster.name, "-f", "json")
     operation = json.loads(accepted)["operation_id"]
     watching = await live.start("operation", "watch", operation)
