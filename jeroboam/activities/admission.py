@@ -70,13 +70,14 @@ class Admission:
         """
         operation = await self._store.operations.get(operation_id)
         if not operation.state.active:
-            raise OperationEndedError(
-                f"The operation has ended ({operation.state}); nothing is done for it any more."
-            )
+            raise _ended(operation)
+        await self._check_run(operation)
+        return operation
+
+    async def _check_run(self, operation: Operation) -> None:
         run_id = activity.info().workflow_run_id or ""
         if operation.run_id not in {None, run_id} and not await self.is_current(operation):
             raise OperationEndedError("Another run works on the operation; this one does nothing.")
-        return operation
 
     async def is_current(self, operation: Operation) -> bool:
         """Return whether Temporal says that the running activity's run is the one at work."""
@@ -91,13 +92,22 @@ class Admission:
             NotFoundError: The cluster does not exist.
             DriverContractError: The driver is not installed on this worker.
         """
-        operation = await self.operation(step.operation_id)
-        spec, target = await self._store.clusters.spec_and_target(operation)
+        found = await self._store.operations.at_work(step.operation_id)
+        if found.specs is None:
+            raise _ended(found.operation)
+        await self._check_run(found.operation)
+        spec, target = found.specs
         return Admitted(
             step=step,
-            operation=operation,
+            operation=found.operation,
             spec=spec,
             target=target,
             driver=self._dependencies.drivers.installed(spec.cluster.driver),
             context=driver_context(self._dependencies, step, spec),
         )
+
+
+def _ended(operation: Operation) -> OperationEndedError:
+    return OperationEndedError(
+        f"The operation has ended ({operation.state}); nothing is done for it any more."
+    )

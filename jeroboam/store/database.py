@@ -1,24 +1,21 @@
-"""Connections and transactions, on SQLite and on PostgreSQL."""
+"""Transactions, on SQLite and on PostgreSQL."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy import Connection, event, func, select
+from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConfigurationError
 from jeroboam.store.failures import translate_errors
+from jeroboam.store.postgres import PostgresTransactions
+from jeroboam.store.sqlite import SqliteTransactions
 from jeroboam.store.tables import Base
 
-CONNECT_SECONDS = 10
 STATEMENT_SECONDS = 30
-POOL_SIZE = 10
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,6 +27,8 @@ _POSTGRES = "postgresql+asyncpg"
 class Database:
     """Gives out transactions; every use of the database goes through ``read`` or ``write``.
 
+    A transaction ends, or never begins, although its caller is cancelled.
+
     Args:
         url: ``sqlite+aiosqlite:///<file>`` or ``postgresql+asyncpg://...``.
         statement_seconds: The longest that one statement, or the wait for a lock, may take.
@@ -37,28 +36,15 @@ class Database:
 
     def __init__(self, url: str, *, statement_seconds: int = STATEMENT_SECONDS) -> None:
         parsed = _parse(url)
-        is_sqlite = parsed.drivername == _SQLITE
-        self._engine = (_sqlite_engine if is_sqlite else _postgres_engine)(
-            parsed, statement_seconds
-        )
-        self._writer = self._engine.execution_options(jeroboam_write=True)
-        self._reader = self._engine
-        if not is_sqlite:
-            # What is read with several statements must belong together.
-            self._reader = self._engine.execution_options(
-                isolation_level="REPEATABLE READ", postgresql_readonly=True
-            )
-        # SQLite's writers poll for their turn; a queue within the process is fair and quicker.
-        self._turn: AbstractAsyncContextManager[Any] = (
-            asyncio.Lock() if is_sqlite else nullcontext()
-        )
-        self._transactions: set[asyncio.Task[Any]] = set()
+        self._transactions: SqliteTransactions | PostgresTransactions
+        if parsed.drivername == _SQLITE:
+            self._transactions = SqliteTransactions(parsed, statement_seconds)
+        else:
+            self._transactions = PostgresTransactions(parsed, statement_seconds)
 
     async def close(self) -> None:
         """Wait for the transactions at work, then close all connections."""
-        if self._transactions:
-            await asyncio.wait(self._transactions)
-        await self._engine.dispose()
+        await self._transactions.close()
 
     async def read(
         self,
@@ -67,13 +53,8 @@ class Database:
         **kwargs: P.kwargs,
     ) -> T:
         """Call ``work`` with a connection that sees one state of the database, read only."""
-
-        async def transact() -> T:
-            with translate_errors():
-                async with self._reader.begin() as connection:
-                    return await work(connection, *args, **kwargs)
-
-        return await self._uninterrupted(transact())
+        with translate_errors():
+            return await self._transactions.read(lambda one: work(one, *args, **kwargs))
 
     async def write(
         self,
@@ -81,25 +62,12 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """Call ``work`` with a connection that reads and writes; commit when it returns."""
+        """Call ``work`` with a connection that reads and writes; commit when it returns.
 
-        async def transact() -> T:
-            with translate_errors():
-                async with self._turn, self._writer.begin() as connection:
-                    return await work(connection, *args, **kwargs)
-
-        return await self._uninterrupted(transact())
-
-    async def _uninterrupted(self, transaction: Coroutine[Any, Any, T]) -> T:
-        """Let ``transaction`` end although the caller is cancelled.
-
-        A task that is cancelled between two statements can leave its connection behind with the
-        transaction open; on SQLite that locks everybody out.
+        It waits for nothing but its statements.
         """
-        task = asyncio.create_task(transaction)
-        self._transactions.add(task)
-        task.add_done_callback(self._transactions.discard)
-        return await asyncio.shield(task)
+        with translate_errors():
+            return await self._transactions.write(lambda one: work(one, *args, **kwargs))
 
 
 async def lock(connection: AsyncConnection, name: str) -> None:
@@ -151,65 +119,3 @@ def _parse(url: str) -> URL:
             f"one, for example {_SQLITE}:////var/lib/jeroboam/jeroboam.sqlite."
         )
     return parsed
-
-
-def _make_directory(path: Path) -> None:
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigurationError(
-            f"The directory {path} for the database cannot be made ({error.strerror}). Correct "
-            "JEROBOAM_DATABASE_URL or JEROBOAM_STATE_DIRECTORY."
-        ) from error
-
-
-def _sqlite_engine(url: URL, statement_seconds: int) -> AsyncEngine:
-    _make_directory(Path(str(url.database)).parent)
-    engine = create_async_engine(
-        url,
-        hide_parameters=True,
-        pool_size=POOL_SIZE,
-        pool_timeout=statement_seconds,
-        connect_args={"timeout": statement_seconds},
-    )
-
-    @event.listens_for(engine.sync_engine, "connect")
-    def configure(dbapi_connection: Any, _record: Any) -> None:
-        # The driver would open transactions by itself, deferred, and too late for DDL.
-        dbapi_connection.isolation_level = None
-        cursor = dbapi_connection.cursor()
-        # FULL: a request that was accepted is still there after a power failure.
-        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def begin(connection: Connection) -> None:
-        # A deferred transaction that reads first cannot wait for its turn to write: SQLite fails
-        # it at once with "database is locked".
-        writes = connection.get_execution_options().get("jeroboam_write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine
-
-
-def _postgres_engine(url: URL, statement_seconds: int) -> AsyncEngine:
-    milliseconds = str(statement_seconds * 1000)
-    return create_async_engine(
-        url,
-        hide_parameters=True,
-        pool_size=POOL_SIZE,
-        max_overflow=POOL_SIZE,
-        pool_timeout=statement_seconds,
-        pool_pre_ping=True,
-        connect_args={
-            "timeout": CONNECT_SECONDS,
-            # Above the server's own limit: this one is for a server that no longer answers.
-            "command_timeout": statement_seconds + 5,
-            "server_settings": {
-                "application_name": "jeroboam",
-                "statement_timeout": milliseconds,
-                "idle_in_transaction_session_timeout": milliseconds,
-            },
-        },
-    )

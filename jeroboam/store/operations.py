@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, and_, insert, select, true, update
+from sqlalchemy import ColumnElement, Executable, and_, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.models import (
+    ClusterSpec,
     Operation,
     OperationKind,
     OperationState,
@@ -20,7 +22,7 @@ from jeroboam.models import (
     Transition,
     utc_now,
 )
-from jeroboam.store import acceptance, transitions
+from jeroboam.store import acceptance, targets, transitions
 from jeroboam.store.database import Database, upsert
 from jeroboam.store.query import (
     Page,
@@ -54,6 +56,19 @@ class OperationFilter:
     since: datetime | None = None
 
 
+@dataclass(frozen=True)
+class AtWork:
+    """An operation and its cluster.
+
+    Args:
+        specs: The cluster as it is recorded and as the operation shall leave it; nothing once the
+            operation has ended.
+    """
+
+    operation: Operation
+    specs: tuple[ClusterSpec, ClusterSpec] | None
+
+
 _NOUN = "Operation"
 
 
@@ -77,9 +92,16 @@ class OperationRepository:
         Raises:
             NotFoundError: There is none.
         """
-        statement = select(OperationRow).where(OperationRow.uuid == uuid)
-        row = await self._database.read(fetch_one, statement, _NOUN, uuid)
-        return model_of(Operation, OperationRow, row)
+        return await self._database.read(_get, uuid)
+
+    async def at_work(self, uuid: str) -> AtWork:
+        """Return an operation with the cluster that it works on, all in one state.
+
+        Raises:
+            NotFoundError: There is no such operation; or it has not ended, and the cluster, a
+                template or a node group that it names does not exist.
+        """
+        return await self._database.read(_at_work, uuid)
 
     async def list(
         self, scope: Scope, page: Page, wanted: OperationFilter | None = None
@@ -155,8 +177,7 @@ class OperationRepository:
             .where(OperationRow.uuid == uuid, OperationRow.plan.is_(None))
             .values(plan=plan, steps=steps)
         )
-        await self._database.write(execute, statement)
-        return await self.get(uuid)
+        return await self._database.write(_changed, statement, uuid)
 
     async def abandon(self, uuid: str, reason: str) -> None:
         """End an operation whose run was ended from outside, and the cluster's wait for it.
@@ -207,6 +228,24 @@ class OperationRepository:
         )
         rows = await self._database.read(fetch_all, statement)
         return [model_of(StepNote, StepNoteRow, row) for row in rows]
+
+
+async def _get(connection: AsyncConnection, uuid: str) -> Operation:
+    statement = select(OperationRow).where(OperationRow.uuid == uuid)
+    row = await fetch_one(connection, statement, _NOUN, uuid)
+    return model_of(Operation, OperationRow, row)
+
+
+async def _at_work(connection: AsyncConnection, uuid: str) -> AtWork:
+    operation = await _get(connection, uuid)
+    if not operation.state.active:
+        return AtWork(operation, None)
+    return AtWork(operation, await targets.spec_and_target(connection, operation))
+
+
+async def _changed(connection: AsyncConnection, change: Executable, uuid: str) -> Operation:
+    await connection.execute(change)
+    return await _get(connection, uuid)
 
 
 def _conditions(wanted: OperationFilter) -> Iterator[ColumnElement[bool]]:

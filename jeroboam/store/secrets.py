@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import Select, delete, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConfigurationError, NotFoundError
 from jeroboam.models import utc_now
@@ -39,10 +41,10 @@ class SecretRepository:
             "created_at": utc_now(),
         }
         try:
-            await self._database.write(upsert, ClusterSecretRow, row, key=("cluster_id",))
+            envelope = await self._database.write(_put_if_absent, row)
         except IntegrityError as error:
             raise NotFoundError(f"Cluster {cluster_id} could not be found.") from error
-        return await self.get(cluster_id)
+        return self._decrypted(cluster_id, envelope)
 
     async def get(self, cluster_id: str) -> Mapping[str, str]:
         """Return the cluster's secrets.
@@ -50,22 +52,32 @@ class SecretRepository:
         Raises:
             NotFoundError: It has none.
         """
-        statement = select(ClusterSecretRow.envelope).where(
-            ClusterSecretRow.cluster_id == cluster_id
-        )
-        envelope = await self._database.read(scalar, statement)
-        if envelope is None:
-            raise NotFoundError(f"Cluster {cluster_id} has no secrets.")
-        secrets: dict[str, str] = json.loads(self._cipher.decrypt(envelope, cluster_id))
-        return secrets
+        envelope = await self._database.read(scalar, _envelope(cluster_id))
+        return self._decrypted(cluster_id, envelope)
 
     async def delete(self, cluster_id: str) -> None:
         """Forget the cluster's secrets, if it has any."""
         statement = delete(ClusterSecretRow).where(ClusterSecretRow.cluster_id == cluster_id)
         await self._database.write(execute, statement)
 
+    def _decrypted(self, cluster_id: str, envelope: bytes | None) -> Mapping[str, str]:
+        if envelope is None:
+            raise NotFoundError(f"Cluster {cluster_id} has no secrets.")
+        secrets: dict[str, str] = json.loads(self._cipher.decrypt(envelope, cluster_id))
+        return secrets
+
     @property
     def _cipher(self) -> Cipher:
         if self._optional_cipher is None:
             raise ConfigurationError("This process was started without the key of the secrets.")
         return self._optional_cipher
+
+
+async def _put_if_absent(connection: AsyncConnection, row: Mapping[str, Any]) -> bytes | None:
+    await upsert(connection, ClusterSecretRow, row, key=("cluster_id",))
+    envelope: bytes | None = await connection.scalar(_envelope(row["cluster_id"]))
+    return envelope
+
+
+def _envelope(cluster_id: str) -> Select[tuple[bytes]]:
+    return select(ClusterSecretRow.envelope).where(ClusterSecretRow.cluster_id == cluster_id)

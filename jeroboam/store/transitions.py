@@ -28,10 +28,23 @@ from jeroboam.models import (
 from jeroboam.models.lifecycle import TRAITS
 from jeroboam.store import acceptance, targets
 from jeroboam.store.columns import clip
-from jeroboam.store.query import model_of
+from jeroboam.store.query import fetch_one, model_of
 from jeroboam.store.tables import ClusterRow, ClusterSecretRow, NodeGroupRow, OperationRow
 
 _STARTED = frozenset({OperationState.RUNNING, OperationState.COMPENSATING})
+
+_GUARDS = (
+    OperationRow.id,
+    OperationRow.uuid,
+    OperationRow.kind,
+    OperationRow.cluster_id,
+    OperationRow.state,
+    OperationRow.seq,
+    OperationRow.steps,
+    OperationRow.run_id,
+    OperationRow.started_at,
+)
+"""What a transition is judged by; the plan, which is long, is not read for it."""
 
 
 async def apply(
@@ -43,7 +56,7 @@ async def apply(
         takes_over: Whether Temporal says that the run which writes is the one at work, although
             the record was written by another one: the run was reset.
     """
-    row = await _locked(connection, transition.operation_id)
+    row = await _locked(connection, transition.operation_id, *_GUARDS)
     if row is None:
         raise NotFoundError(f"Operation {transition.operation_id} could not be found.")
     same_run = None in {row["run_id"], transition.run_id} or row["run_id"] == transition.run_id
@@ -67,11 +80,12 @@ async def _write_rows(
     if transition.remove_cluster:
         await _remove_cluster(connection, row["cluster_id"])
         return
-    operation = model_of(Operation, OperationRow, row)
-    if transition.commit:
-        await targets.commit(connection, operation, transition.at)
-    if transition.put_back:
-        await acceptance.put_back(connection, operation, transition.reason)
+    if transition.commit or transition.put_back:
+        operation = await _operation(connection, row["uuid"])
+        if transition.commit:
+            await targets.commit(connection, operation, transition.at)
+        if transition.put_back:
+            await acceptance.put_back(connection, operation, transition.reason)
     await _write_cluster(connection, row["cluster_id"], transition)
     if transition.remove_node_group:
         await connection.execute(
@@ -98,9 +112,20 @@ async def abandon(connection: AsyncConnection, uuid: str, reason: str, at: datet
     await _fail_cluster(connection, operation, reason, at)
 
 
-async def _locked(connection: AsyncConnection, uuid: str) -> Mapping[Any, Any] | None:
-    statement = select(OperationRow).where(OperationRow.uuid == uuid).with_for_update()
+async def _locked(
+    connection: AsyncConnection, uuid: str, *columns: Any
+) -> Mapping[Any, Any] | None:
+    """Lock an operation's row and return it, or some columns of it."""
+    wanted = columns or (OperationRow,)
+    statement = select(*wanted).where(OperationRow.uuid == uuid).with_for_update()
     return (await connection.execute(statement)).mappings().one_or_none()
+
+
+async def _operation(connection: AsyncConnection, uuid: str) -> Operation:
+    row = await fetch_one(
+        connection, select(OperationRow).where(OperationRow.uuid == uuid), "Operation", uuid
+    )
+    return model_of(Operation, OperationRow, row)
 
 
 async def _write_operation(

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 
 from jeroboam.errors import (
     AmbiguousNameError,
@@ -165,12 +165,11 @@ async def test_keeps_structured_fields(store: Store) -> None:
 async def test_lists_cost_the_same_at_any_size(store: Store) -> None:
     """A page of clusters with its node groups takes the same few statements, however long."""
     statements: list[str] = []
-    engine = store._database._engine.sync_engine
-    event.listen(
-        engine,
-        "before_cursor_execute",
-        lambda _c, _cur, statement, *_: statements.append(statement),
-    )
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
     template = await store.templates.add(a_template())
     counts = []
     for _ in range(2):
@@ -182,6 +181,7 @@ async def test_lists_cost_the_same_at_any_size(store: Store) -> None:
         groups = await store.clusters.node_groups([cluster.uuid for cluster in clusters])
         assert all(len(groups[cluster.uuid]) == 2 for cluster in clusters)
         counts.append(sum("SELECT" in statement for statement in statements))
+    event.remove(Engine, "before_cursor_execute", note)
     assert counts == [2, 2]
 
 

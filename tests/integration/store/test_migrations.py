@@ -30,11 +30,15 @@ def _differences(connection: Connection) -> list[object]:
     return list(compare_metadata(context, Base.metadata))
 
 
+async def _all_differences(connection: AsyncConnection) -> list[object]:
+    return await connection.run_sync(_differences)
+
+
 async def test_schema_equals_the_tables(empty_url: str) -> None:
     """After all migrations Alembic finds nothing to change."""
     await upgrade(empty_url)
     database = Database(empty_url)
-    assert await database.read(AsyncConnection.run_sync, _differences) == []
+    assert await database.read(_all_differences) == []
     await database.close()
 
 
