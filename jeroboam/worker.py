@@ -11,7 +11,6 @@ from functools import lru_cache, partial
 import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from jeroboam import health, temporal
 from jeroboam.activities.admission import Admission
@@ -29,6 +28,7 @@ from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
 from jeroboam.hooks.kit import HookKit
+from jeroboam.sandbox import SandboxRunner
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.check_health import CheckHealthWorkflow
@@ -114,11 +114,7 @@ def build_workers(
             upkeep.sync_schedules,
         ],
         interceptors=[ErrorTranslation(store)],
-        workflow_runner=SandboxedWorkflowRunner(
-            restrictions=SandboxRestrictions.default.with_passthrough_modules(
-                "jeroboam.models", "structlog"
-            )
-        ),
+        workflow_runner=SandboxRunner(),
         max_cached_workflows=settings.max_waiting_operations,
         graceful_shutdown_timeout=grace,
     )
