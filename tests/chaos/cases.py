@@ -13,13 +13,17 @@ SIDES = (When.BEFORE, When.DURING, When.AFTER)
 DEEDS = (Act.TWICE, Act.LOST)
 """What is not a crash: it is done to an activity as a whole."""
 
-HANG_SECONDS, STRIKE_SECONDS = "0.4", 0.2
-"""How long a call is made to last that is to be struck in the middle, and where its middle is."""
+HANG_SECONDS, WORK_SECONDS, STRIKE_SECONDS = "0.4", "2", 0.2
+"""How long a call and the work that it begins are made to last where they are to be struck in the
+middle, and when that is. Work begins before its wait does."""
 
 _ASKED: Mapping[Action, FakeCall] = {
     Action.COLLECT_OUTPUTS: FakeCall.READ_OUTPUTS,
     Action.CHECK_HEALTH: FakeCall.CHECK_HEALTH,
 }
+_WORK: Mapping[FakeCall, str] = dict.fromkeys(
+    (FakeCall.CREATE_NODE_GROUP, FakeCall.DELETE_NODE_GROUP), "fake_group_seconds"
+)
 _NAMES: Mapping[Act, str] = {Act.TWICE: "one twice", Act.LOST: "one result lost"}
 
 
@@ -88,7 +92,7 @@ def fault_of(case: Case, plan: Plan) -> Fault:
 def _strike(case: Case, step: PlanStep | None) -> Strike:
     at = {PLAN: PLANNING, WRITE: writing(case.place.number), ALL: EVERY_STEP}
     name = step.name if step else at[case.place.what]
-    seconds = STRIKE_SECONDS if step and (_lengthened(step) or step.action is Action.WAIT) else 0.0
+    seconds = STRIKE_SECONDS if step and _lengthened(step) else 0.0
     return Strike(act=case.act, step=name, when=case.when, seconds=seconds)
 
 
@@ -96,6 +100,7 @@ def _lengthened(step: PlanStep) -> dict[str, object]:
     """Return what makes a step last long enough to have a middle."""
     if step.hook and step.hook.phase is not HookPhase.FAILURE:
         return {"hook": (step.hook.phase, Mischief.SLOW)}
-    submits = step.call if step.action is Action.SUBMIT else None
-    call = CALL_OF_METHOD[submits.method] if submits else _ASKED.get(step.action)
+    call = CALL_OF_METHOD[step.call.method] if step.call else _ASKED.get(step.action)
+    if call and step.action is Action.WAIT:
+        return {"labels": {_WORK.get(call, f"fake_{call}_seconds"): WORK_SECONDS}}
     return {"labels": {"fake_hang": call, "fake_hang_seconds": HANG_SECONDS}} if call else {}

@@ -5,8 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from jeroboam.drivers.fake.labels import parse
-from jeroboam.models import ClusterTemplate, HookCall, HookPhase, HookSource, OperationKind, Plan
+from jeroboam.drivers.fake.labels import Labels, parse
+from jeroboam.models import (
+    Action,
+    ClusterTemplate,
+    HookCall,
+    HookPhase,
+    HookSource,
+    OperationKind,
+    Plan,
+)
 from jeroboam.models.plans import HookReference, Hooks, build_plan
 from jeroboam.models.targets import target_of
 from tests.chaos.cases import ALL, START, STEP, WRITE, Case, Place, cases_of, fault_of
@@ -64,14 +72,18 @@ def test_each_act_strikes_at_each_point(kind: OperationKind) -> None:
     assert sum(case.kills_api for case in cases) == 1
 
 
-def test_a_call_lasts_long_enough_to_have_a_middle() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_step_lasts_long_enough_to_have_a_middle(kind: OperationKind) -> None:
     """What is struck while a step is at work is not over by then."""
-    plan = plan_of(K.CREATE)
+    plan = plan_of(kind)
+    # Those call no backend and no hook.
+    quick = {Action.ISSUE_CERTIFICATES, Action.FIND_LEFTOVERS, Action.REVOKE_CREDENTIALS}
     for number, step in enumerate(plan.steps, start=1):
-        fault = fault_of(Case(K.CREATE, Act.WORKER, Place(STEP, number), When.DURING), plan)
-        slow = bool(fault.labels or fault.hook) or step.name.startswith("Wait")
-        assert (fault.strikes[0].seconds > 0) == slow
-        assert slow or step.name == "Issue certificates"
+        fault = fault_of(Case(kind, Act.WORKER, Place(STEP, number), When.DURING), plan)
+        slow = bool(fault.labels or fault.hook)
+        assert slow == (step.action not in quick)
+        assert slow == (fault.strikes[0].seconds > 0)
+        assert set(fault.labels) <= set(Labels.model_fields)
 
 
 def test_special_places_have_names() -> None:
