@@ -14,6 +14,12 @@ from jeroboam.errors import BackendFailedError, DriverContractError
 from jeroboam.models import OperationKind, Recorded, Transition
 from jeroboam.models.wire import LoadedPlan, OperationRequest, StepInput, StepResult
 
+_ADVICE = {
+    OperationKind.DELETE: " Remove them, or repeat the delete.",
+    OperationKind.FORCE_DELETE: " Remove them; the cluster's record is gone.",
+}
+"""What to do about what is left; after a roll-back the cluster can still be deleted."""
+
 
 class OperationActivities:
     """Activities on the general task queue.
@@ -104,9 +110,7 @@ class OperationActivities:
         )
         if not left:
             return StepResult(message="Nothing is left.")
-        advice = (
-            "" if step.kind is OperationKind.FORCE_DELETE else " Remove them, or repeat the delete."
-        )
+        advice = _ADVICE.get(step.kind, " Delete the cluster.")
         raise BackendFailedError(f"Left in the cloud: {', '.join(left)}.{advice}")
 
     @activity.defn

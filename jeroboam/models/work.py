@@ -36,7 +36,7 @@ class Ask:
 def _create(_: Ask) -> Work:
     removal = BackendCall(method=Method.DELETE_CLUSTER, submitted_by="Remove what was built")
     creation = BackendCall(method=Method.CREATE_CLUSTER, submitted_by="Submit to the backend")
-    undo = _pair(removal, "Wait until it is gone")
+    undo = (*_pair(removal, "Wait until it is gone"), _SEARCH)
     return (
         PlanStep(name="Issue certificates", action=Action.ISSUE_CERTIFICATES),
         *_pair(creation, "Wait for the backend", undo=undo),
@@ -110,8 +110,7 @@ def _record_only(_: Ask) -> Work:
 
 def _delete(_: Ask) -> Work:
     removal = BackendCall(method=Method.DELETE_CLUSTER, submitted_by="Submit the removal")
-    search = PlanStep(name="Look for what was left behind", action=Action.FIND_LEFTOVERS)
-    return (*_pair(removal, "Wait until all is gone"), search)
+    return (*_pair(removal, "Wait until all is gone"), _SEARCH)
 
 
 def _force_delete(ask: Ask) -> Work:
@@ -257,3 +256,4 @@ def _some(names: Sequence[str]) -> str:
 
 
 _COLLECT = PlanStep(name="Read addresses and versions", action=Action.COLLECT_OUTPUTS)
+_SEARCH = PlanStep(name="Look for what was left behind", action=Action.FIND_LEFTOVERS)
