@@ -18,7 +18,14 @@ from uuid import uuid4
 
 import psutil
 from bare import QUEUE, Bare
-from processes import Meter, free_port, product_process, scratch, temporal_server
+from processes import (
+    Meter,
+    compiling_environment,
+    free_port,
+    product_process,
+    scratch,
+    temporal_server,
+)
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 
@@ -159,7 +166,8 @@ async def bench(count: int, rounds: int) -> None:
                 )
 
             script = str(Path(__file__).with_name("bare.py"))
-            baseline = subprocess.Popen([sys.executable, script, address])
+            command = [sys.executable, script, address]
+            baseline = subprocess.Popen(command, env=compiling_environment())
             try:
                 samples = await take(count, rounds, create, bare, server, worker, baseline.pid)
             finally:

@@ -87,6 +87,14 @@ async def temporal_server(directory: Path) -> AsyncIterator[tuple[Client, psutil
         process.wait()
 
 
+def compiling_environment() -> dict[str, str]:
+    """Return an environment in which Python keeps what it has compiled, as an installation does.
+
+    The sandbox loads the modules of a workflow for each run.
+    """
+    return {key: text for key, text in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+
 @asynccontextmanager
 async def product_process(
     command: str, directory: Path, environment: dict[str, str]
@@ -95,7 +103,7 @@ async def product_process(
     with (directory / f"{command}.log").open("ab") as log:
         process = subprocess.Popen(
             [str(BIN / "jeroboam"), command],
-            env={**os.environ, **environment},
+            env={**compiling_environment(), **environment},
             stdout=log,
             stderr=log,
         )
