@@ -10,7 +10,7 @@ from tests.chaos.run import Options, run
 from tests.chaos.sweep import Extent
 from tests.conftest import free_port_base
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 
 async def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
