@@ -88,6 +88,11 @@ class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
         if instance.uuid in self.instances:
             super().power_off(instance, *args, **kwargs)
 
+    def detach_interface(self, context: Any, instance: Any, vif: Any) -> None:
+        """Take a port away, also one that was attached before this process began."""
+        _ = context, instance
+        self._interfaces.pop(vif["id"], None)
+
     def destroy(self, context: Any, instance: Any, *args: Any, **kwargs: Any) -> None:
         """Remove a machine; what it was about to do does not happen."""
         with self._lock:

@@ -134,6 +134,23 @@ def test_nodes_survive_a_restart_of_nova(cloud: Devcloud, stacks: Stacks) -> Non
     assert (server.status, server.power_state) == ("ACTIVE", 1)
 
 
+def test_ports_can_be_detached_after_a_restart_of_nova(cloud: Devcloud, stacks: Stacks) -> None:
+    """What was attached before is not forgotten: Heat detaches the ports of what it replaces."""
+    name = unique("wired")
+    stack = stacks.create("wired", templates.nodes(1, name))
+    assert stacks.settled(stack)["stack_status"] == "CREATE_COMPLETE"
+    compute = stacks.connection.compute
+    (server,) = compute.servers(name=name)
+    cloud.kill_service("nova")
+    cloud.start_service("nova")
+    (port,) = compute.server_interfaces(server)
+    compute.delete_server_interface(port, server)
+    deadline = time.monotonic() + 30
+    while list(compute.server_interfaces(server)):
+        assert time.monotonic() < deadline, "the port is still attached"
+        time.sleep(0.2)
+
+
 def test_absent_services_are_stood_in_for(stacks: Stacks) -> None:
     """Load balancers and volumes complete; the virtual IP is a port that a floating IP fits."""
     template = templates.nodes(1, **with_load_balancer())
