@@ -22,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos ARGS=...", description=__doc__)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", default=None, help="what to repeat; by default a new one")
-    parser.add_argument("--lanes", type=int, default=16, help="clusters at the same time")
+    parser.add_argument("--lanes", type=int, help="clusters at the same time: 16, --cloud: 2")
     parser.add_argument("--operations", type=int, default=4, help="between create and delete")
     parser.add_argument("--first", type=int, default=0, help="number of the first cluster")
     parser.add_argument("--seconds", type=float, default=3600.0, help="begin nothing after that")
@@ -43,7 +43,7 @@ def main() -> int:
         rounds=given.rounds,
         seed=seed,
         directory=directory,
-        lanes=given.lanes,
+        lanes=given.lanes or (2 if given.cloud else 16),
         operations=given.operations,
         first=given.first,
         seconds=given.seconds,
