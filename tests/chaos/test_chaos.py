@@ -31,12 +31,12 @@ async def test_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
 
 async def test_a_worker_may_die_after_each_activity(tmp_path: Path) -> None:
     """The plan, each step and each write of the record survive the worker that did them."""
-    extent = Extent(kinds=[OperationKind.RESIZE], acts=[Act.WORKER], sides=[When.AFTER], repeats=3)
+    extent = Extent(kinds=[OperationKind.RESIZE], acts=[Act.WORKER], sides=[When.AFTER])
     options = Options(
         rounds=0,
         seed="5",
         directory=tmp_path,
-        lanes=4,
+        lanes=12,
         port_base=free_port_base(),
         quiet=True,
         sweep=extent,
