@@ -37,7 +37,7 @@ def cloud_of(*things: Thing, **fields: Any) -> Any:
     return cloud
 
 
-@pytest.mark.parametrize("name", [CLUSTER.uuid, stack_name(CLUSTER)])
+@pytest.mark.parametrize("name", [CLUSTER.uuid, stack_name(CLUSTER)], ids=["uuid", "stack"])
 def test_balancer_that_names_the_cluster(name: str) -> None:
     """A load balancer whose description names the cluster goes, with its floating IP first."""
     cloud = cloud_of(
