@@ -3,8 +3,8 @@
 PYTHON ?= python3
 ARGS ?=
 
-# One process has the tests that need a cloud, which wait a lot; the other has the rest.
-PROCESSES = --numprocesses=2 --dist=loadgroup --no-loadscope-reorder
+# One process has the tests on a cloud, which wait a lot; the other has the rest.
+PROCESSES = --numprocesses=2 --dist=loadscope --no-loadscope-reorder
 
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 

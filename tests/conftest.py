@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import Client
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from devcloud import Devcloud
 from jeroboam import temporal
@@ -125,21 +127,26 @@ def cloud() -> Iterator[Devcloud]:
     devcloud.stop()
 
 
-CLOUD = "cloud"
+ON_A_CLOUD = ("tests/acceptance/", "tests/devcloud/")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Say which tests stay together where several processes share them, as in ``make test``.
+class OneCloud(LoadScopeScheduling):  # type: ignore[misc]
+    """Which tests stay together where several processes share them, as in ``make test``.
 
-    There is one cloud for all tests that need one, and they take longest, so they go first.
-    Elsewhere the tests of a module share what is expensive to start.
+    There is one cloud for all tests that need one. Elsewhere the tests of a module share what is
+    expensive to start.
     """
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    items.sort(key=lambda item: _group(item) != CLOUD)
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "cloud" if nodeid.startswith(ON_A_CLOUD) else nodeid.split("::", maxsplit=1)[0]
 
 
-def _group(item: pytest.Item) -> str:
-    needs_cloud = CLOUD in getattr(item, "fixturenames", ())
-    return CLOUD if needs_cloud else item.path.relative_to(CHECKOUT).as_posix()
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCloud:
+    return OneCloud(config, log)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Refuse what two processes would do at the same time."""
+    needs_cloud = "cloud" in getattr(item, "fixturenames", ())
+    if needs_cloud and not item.nodeid.startswith(ON_A_CLOUD):
+        raise pytest.UsageError(f"{item.nodeid} needs the cloud: it belongs to {ON_A_CLOUD}.")
