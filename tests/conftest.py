@@ -133,7 +133,7 @@ ON_A_CLOUD = ("tests/acceptance/", "tests/devcloud/")
 class OneCloud(LoadScopeScheduling):  # type: ignore[misc]
     """Which tests stay together where several processes share them, as in ``make test``.
 
-    There is one cloud for all tests that need one. Elsewhere the tests of a module share what is
+    There is one cloud for all tests that need one, and these are its folders. Elsewhere the tests of a module share what is
     expensive to start.
     """
 
@@ -143,10 +143,3 @@ class OneCloud(LoadScopeScheduling):  # type: ignore[misc]
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCloud:
     return OneCloud(config, log)
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Refuse what two processes would do at the same time."""
-    needs_cloud = "cloud" in getattr(item, "fixturenames", ())
-    if needs_cloud and not item.nodeid.startswith(ON_A_CLOUD):
-        raise pytest.UsageError(f"{item.nodeid} needs the cloud: it belongs to {ON_A_CLOUD}.")
