@@ -133,8 +133,8 @@ ON_A_CLOUD = ("tests/acceptance/", "tests/devcloud/")
 class OneCloud(LoadScopeScheduling):  # type: ignore[misc]
     """Which tests stay together where several processes share them, as in ``make test``.
 
-    There is one cloud for all tests that need one, and these are its folders. Elsewhere the tests of a module share what is
-    expensive to start.
+    There is one cloud for all tests that need one, and these are in two folders. Elsewhere the
+    tests of a module share what is expensive to start.
     """
 
     def _split_scope(self, nodeid: str) -> str:
