@@ -285,6 +285,8 @@ class Life:
         if fault.hand is Hand.RERUN:
             await self._ended(operation)
         await asyncio.sleep(fault.after_seconds)
+        # What follows meets an honest backend, whether or not the first call was made by now.
+        self._world.clear_fault(self._cluster)
         while not await self._lay_hand(operation, fault.hand):
             # Nobody could hear it: the run has not been started yet, or was just ending.
             await asyncio.sleep(0.3)
