@@ -8,7 +8,12 @@ import structlog
 from temporalio.client import Client, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
-from jeroboam.errors import ConflictError, JeroboamError, OperationInProgressError
+from jeroboam.errors import (
+    ConflictError,
+    JeroboamError,
+    NotFoundError,
+    OperationInProgressError,
+)
 from jeroboam.models import Cluster, Operation, OperationKind
 from jeroboam.models.wire import (
     ANSWER_HOOK_UPDATE,
@@ -25,6 +30,8 @@ START_SECONDS = 15.0
 
 _CLOSING_PAUSES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds to wait for a run that has written its end and has not closed yet."""
+
+_OVERTAKEN = "The cluster was deleted before the operation began."
 
 log = structlog.get_logger(__name__)
 
@@ -44,13 +51,18 @@ class OperationClient:
     async def start(self, operation: Operation) -> None:
         """Start the run of an operation that was accepted, or leave that to the reconciler.
 
-        Starting the same operation twice is success.
+        Starting the same operation twice is success. One whose cluster is gone is rejected: a
+        delete has overtaken it.
 
         Raises:
             OperationInProgressError: Another operation holds the cluster; the row is rejected.
         """
         async with _promised(operation):
-            cluster = (await self._store.clusters.spec(operation.cluster_id)).cluster
+            try:
+                cluster = (await self._store.clusters.spec(operation.cluster_id)).cluster
+            except NotFoundError:
+                await self._store.operations.reject(operation.uuid, _OVERTAKEN)
+                return
             if operation.kind.deletes:
                 await self._supersede_or_start(cluster, operation)
             else:

@@ -267,6 +267,21 @@ async def test_pending_row_is_started(engine: Engine, monkeypatch: pytest.Monkey
     assert (await engine.settled(spec)).status is Status.CREATE_COMPLETE
 
 
+async def test_pending_row_outlives_its_cluster(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was never started when its cluster was deleted is ended by the reconciler."""
+    monkeypatch.setattr(reconcile, "GRACE", timedelta(0))
+    spec, operation = engine.new()
+    await engine.accept(spec, operation)
+    await engine.delete(spec.cluster)
+    await engine.gone(spec)
+    await reconcile_now(engine)
+    ended = await engine.store.operations.get(operation.uuid)
+    assert ended.state is OperationState.REJECTED
+    assert ended.reason == "The cluster was deleted before the operation began."
+
+
 async def reconcile_now(engine: Engine) -> None:
     handle = await engine.client.start_workflow(
         RECONCILE_WORKFLOW,
