@@ -13,7 +13,7 @@ from jeroboam.drivers.heat.servers import Servers
 from jeroboam.drivers.heat.stacks import Stacks
 from jeroboam.drivers.heat.submission import HANDLE, present
 from jeroboam.errors import ConflictError, NotFoundError
-from jeroboam.models import ClusterSpec, Node
+from jeroboam.models import ClusterSpec, Node, utc_now
 
 _DOWN = {
     "SHUTOFF": "is switched off",
@@ -95,10 +95,12 @@ def _server(servers: Servers, node: Node) -> Any:
 
 
 def _under_way(context: DriverContext, server: Any, actions: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the call has arrived and not failed."""
+    """Whether the call has arrived, and has not come to nothing."""
     note = Note.read(server.metadata or {})
     action = node_notes.arrived(note, context.idempotency_key, actions)
-    return action is not None and not node_notes.failed(action) and server.status != "ERROR"
+    if action is None or server.status == "ERROR":
+        return False
+    return not (node_notes.failed(action) or node_notes.broken_off(action, server, utc_now()))
 
 
 def _records(context: DriverContext, spec: ClusterSpec) -> _Records:

@@ -7,6 +7,7 @@ knows whether the call has arrived.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -16,6 +17,9 @@ SIGNAL = "jeroboam_signal"
 REBOOT, REBUILD = "reboot", "rebuild"
 _ERROR = "error"
 _DIGEST = 24
+
+LET_GO = timedelta(minutes=1)
+"""Nova ends an action in its log within moments after it has let go of the server."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,19 @@ def ended(action: Mapping[str, Any]) -> bool:
     """Whether all that belongs to an action has ended; without its events nobody can tell."""
     events = action.get("events")
     return events is None or all(event.get("finish_time") for event in events)
+
+
+def broken_off(action: Mapping[str, Any], server: Any, now: datetime) -> bool:
+    """Whether nobody will end an action any more: Nova has let go of the server without it.
+
+    A compute service that was restarted in the middle of a reboot clears the server's task state
+    and leaves the action open in the log.
+    """
+    if ended(action) or server.task_state or not server.updated_at:
+        return False
+    changed = datetime.fromisoformat(server.updated_at)
+    # Nova says it in UTC, with or without saying so.
+    return now - (changed if changed.tzinfo else changed.replace(tzinfo=UTC)) > LET_GO
 
 
 def arrived(

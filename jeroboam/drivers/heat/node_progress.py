@@ -9,7 +9,7 @@ from jeroboam.drivers.heat.node_notes import Note, SignalNote
 from jeroboam.drivers.heat.servers import Servers, fault_of
 from jeroboam.drivers.heat.stacks import Stacks
 from jeroboam.errors import CredentialRejectedError, NotFoundError
-from jeroboam.models import Method, Node
+from jeroboam.models import Method, Node, utc_now
 
 _FAILURE = "FAILURE"
 _KINDS = {Method.REBOOT_NODES: node_notes.REBOOT, Method.REBUILD_NODES: node_notes.REBUILD}
@@ -87,6 +87,11 @@ class _Look:
         """Return what became of a server whose action Nova does not work at any more."""
         if node_notes.failed(action):
             return _failed(f"{self._kind} failed, says Nova's log ({action['request_id']})")
+        if node_notes.broken_off(action, server, utc_now()):
+            return _failed(
+                f"Nova was restarted in the middle of its {self._kind} and does not go on "
+                f"({action['request_id']}); whether it was done is not known"
+            )
         if not node_notes.ended(action):
             return _running(f"{self._kind} is being finished")
         if server.status != "ACTIVE":

@@ -1,5 +1,7 @@
 """The note at a server and Nova's log tell together whether a call has arrived."""
 
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -79,3 +81,24 @@ def test_end_of_an_action(fields: dict[str, Any], *, failed: bool, ended: bool) 
     """An action has failed if Nova or one of its events says so, and ended with all events."""
     assert node_notes.failed(action(**fields)) is failed
     assert node_notes.ended(action(**fields)) is ended
+
+
+@pytest.mark.parametrize(
+    ("finish_time", "server", "broken_off"),
+    [
+        (None, {}, True),
+        (None, {"updated_at": "2026-01-02T12:00:00"}, True),
+        (None, {"updated_at": "2026-01-02T12:09:30Z"}, False),
+        (None, {"task_state": "rebooting"}, False),
+        (None, {"updated_at": None}, False),
+        ("2026-01-02T12:00:00", {}, False),
+    ],
+)
+def test_action_that_nobody_ends(
+    finish_time: str | None, server: dict[str, str | None], *, broken_off: bool
+) -> None:
+    """An action is lost when Nova has let go of the server for a minute without its end."""
+    now = datetime(2026, 1, 2, 12, 10, tzinfo=UTC)
+    told = {"task_state": None, "updated_at": "2026-01-02T12:00:00Z", **server}
+    found = action(events=[{"result": None, "finish_time": finish_time}])
+    assert node_notes.broken_off(found, SimpleNamespace(**told), now) is broken_off

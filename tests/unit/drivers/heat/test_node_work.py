@@ -12,7 +12,7 @@ from jeroboam.drivers.base import DriverContext, Phase, Progress, Watch
 from jeroboam.drivers.heat import clients, node_actions
 from jeroboam.drivers.heat.poller import HeatPoller
 from jeroboam.errors import ConflictError, NotFoundError
-from jeroboam.models import Method, Node
+from jeroboam.models import Method, Node, utc_now
 from tests.unit.drivers.heat.clusters import make_spec, secrets
 from tests.unit.drivers.heat.fake_heat import FakeHeat, serving
 
@@ -49,6 +49,7 @@ class Server:
     name: str = NODE.name
     status: str = "ACTIVE"
     task_state: str | None = None
+    updated_at: str | None = None
     fault: dict[str, str] | None = None
     image: dict[str, str] | None = field(default_factory=lambda: {"id": "image-1"})
     metadata: dict[str, str] = field(default_factory=dict)
@@ -284,6 +285,20 @@ class TestReboot:
             setattr(nova.server, name, value)
         nova.log[0].finish_time = "2026-01-02T12:02:00" if finished else None
         assert look(context, Method.REBOOT_NODES, NODE).phase is phase
+
+    def test_nova_forgets_it(self, nova: FakeNova, context: DriverContext) -> None:
+        """What a restarted Nova will never end is a failure, and a new call reboots once more."""
+        reboot(context)
+        assert nova.server
+        nova.log[0].finish_time = None
+        nova.server.updated_at = f"{utc_now():%Y-%m-%dT%H:%M:%SZ}"
+        assert look(context, Method.REBOOT_NODES, NODE).phase is Phase.RUNNING
+        nova.server.updated_at = "2026-01-02T12:00:30Z"
+        progress = look(context, Method.REBOOT_NODES, NODE)
+        assert progress.phase is Phase.FAILED
+        assert "Nova was restarted in the middle of its reboot" in progress.message
+        reboot(context)
+        assert len(nova.log) == 2
 
     def test_nobody_is_named(self, nova: FakeNova, context: DriverContext) -> None:
         """A wait for no node at all is not over."""
