@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import openstack
+from keystoneauth1.exceptions import ClientException
 from openstack.config import OpenStackConfig
 
 from quickstart.errors import QuickstartError
@@ -20,6 +21,8 @@ OPERATOR = "demo-admin"
 COMMAND_SECONDS = 120.0
 REQUEST_SECONDS = 30.0
 NESTED_DEPTH = 5
+
+_NO_ANSWER = (openstack.exceptions.SDKException, ClientException, OSError)
 
 
 class Tenant:
@@ -110,7 +113,7 @@ class Tenant:
         """Return how many resources of a cluster's stack are complete, and how many it has."""
         try:
             found = await asyncio.to_thread(self._resources, stack_id)
-        except (openstack.exceptions.SDKException, OSError):
+        except _NO_ANSWER:
             # It is only for show: the API's answer decides.
             return 0, 0
         states = [one["resource_status"] for one in found]
@@ -135,7 +138,7 @@ class Tenant:
 
         try:
             return await asyncio.to_thread(ask)
-        except (openstack.exceptions.SDKException, OSError) as error:
+        except _NO_ANSWER as error:
             raise QuickstartError(f"Jeroboam's API did not answer as it should: {error}") from error
 
     def _connected(self, name: str = CLOUD) -> Any:

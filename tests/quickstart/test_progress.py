@@ -9,9 +9,11 @@ import yaml
 from temporalio.client import Client
 
 from quickstart.board import Board, State
+from quickstart.errors import QuickstartError
 from quickstart.layout import Layout
 from quickstart.progress import OperationProgress
 from quickstart.tenant import Tenant
+from tests.conftest import free_port
 from tests.integration.cli.product import Product, running_product
 
 PEOPLE = {"demo": "member-token", "demo-admin": "admin-token"}
@@ -38,13 +40,25 @@ async def product(
 
 @pytest.fixture
 def tenant(product: Product, tmp_path: Path) -> Tenant:
-    layout = ElsewhereLayout(where=tmp_path / "clouds.yaml")
+    return tenant_of(product.api.url, tmp_path)
+
+
+def tenant_of(url: str, directory: Path) -> Tenant:
+    layout = ElsewhereLayout(where=directory / "clouds.yaml")
     clouds = {
-        name: {"auth_type": "admin_token", "auth": {"endpoint": product.api.url, "token": token}}
+        name: {"auth_type": "admin_token", "auth": {"endpoint": url, "token": token}}
         for name, token in PEOPLE.items()
     }
     layout.where.write_text(yaml.safe_dump({"clouds": clouds}))
     return Tenant(layout)
+
+
+async def test_nobody_answers(tmp_path: Path) -> None:
+    """A service that does not answer is a line for the user; what is only for show is left out."""
+    tenant = tenant_of(f"http://127.0.0.1:{free_port()}", tmp_path)
+    assert await tenant.resources("stack") == (0, 0)
+    with pytest.raises(QuickstartError, match="did not answer"):
+        await tenant.cluster("demo-1")
 
 
 async def test_steps_come_onto_the_list(product: Product, tenant: Tenant) -> None:
