@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -125,11 +127,24 @@ def test_a_service_that_dies_leaves_its_last_words(tmp_path: Path) -> None:
     assert processes_of(tmp_path) == []
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let programs hear Ctrl-C; a shell takes it from all that it starts in the background."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
 def test_an_interrupted_start_leaves_nothing(tmp_path: Path) -> None:
     """Ctrl-C stops what was started, and the next start does not trip over the rest."""
     home = ("--home", str(tmp_path), "--venv", str(VENV))
     arguments = ("start", "--set", "quick", "--port-base", str(free_port_base()), *home)
-    with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True) as starting:
+    with (
+        interruptible(),
+        subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True) as starting,
+    ):
         while not processes_of(tmp_path):
             time.sleep(0.05)
         starting.send_signal(signal.SIGINT)

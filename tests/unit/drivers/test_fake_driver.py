@@ -21,6 +21,7 @@ from jeroboam.errors import (
 )
 from jeroboam.models import ClusterSpec, HealthStatus, Method, Node, NodeGroup
 from jeroboam.models.cluster import MASTER
+from jeroboam.testing import patience
 from jeroboam.testing.driver_case import Call, with_group, with_size
 from jeroboam.testing.driver_suite import DriverCase, DriverSuite, LivingCluster
 from tests.fakes import NoCloud, no_secrets
@@ -257,8 +258,11 @@ class TestTroubleOfCalls:
         faults.unlink()
         living.do(call)
 
-    def test_cut_off(self, living: LivingCluster, tmp_path: Path) -> None:
+    def test_cut_off(
+        self, living: LivingCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """While the file that says so is there nothing answers; then all goes on."""
+        monkeypatch.setattr(patience, "ATTEMPTS", 2)
         call = reboot(living)
         living.submit(call)
         (tmp_path / "unreachable").touch()
