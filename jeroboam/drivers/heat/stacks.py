@@ -144,13 +144,23 @@ class Stacks:
         return failures.unfinished(ident, self.resources(ident, "IN_PROGRESS"))
 
     def object_ids(self, cluster: Cluster) -> frozenset[str]:
-        """Return the ids of all objects that Heat knows to belong to a cluster."""
+        """Return the ids of all objects that Heat knows to belong to a cluster.
+
+        What an update has replaced is in no list of resources until the update has ended well, and
+        a roll-back takes it up again: of that only the events tell.
+        """
         known = [*self.tagged(cluster.uuid), *filter(None, [self.find(stack_name(cluster))])]
         return frozenset(
             str(record.get("physical_resource_id"))
             for stack in {one.id for one in known}
-            for record in self.resources(stack)
+            for record in (*self.resources(stack), *self.events(stack))
         )
+
+    def events(self, ident: str) -> list[Mapping[str, Any]]:
+        """Return the records of all events of a stack and of those nested in it."""
+        with translate_cloud_errors(SERVICE):
+            found = self._heat.events.list(ident, nested_depth=failures.NESTED_DEPTH)
+            return [event.to_dict() for event in found]
 
     def resources(self, ident: str, status: str | None = None) -> list[Mapping[str, Any]]:
         """Return the records of all resources of a stack and of those nested in it."""

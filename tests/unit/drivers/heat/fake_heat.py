@@ -24,6 +24,7 @@ class FakeHeat:
     Args:
         stacks: Records by project.
         resources: Records of any stack's resources.
+        events: Records of any stack's events.
         engines: Records of the service list; ``None`` refuses to show them.
         global_list: Whether all projects may be listed at once.
         name_is_taken: Whether a create meets a stack that another call has just made.
@@ -32,6 +33,7 @@ class FakeHeat:
 
     stacks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     resources: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     engines: list[dict[str, Any]] | None = field(default_factory=list)
     global_list: bool = True
     down: bool = False
@@ -95,6 +97,8 @@ class FakeHeat:
             return 200, {"services": self.engines}
         if path.endswith("/resources"):
             return 200, {"resources": self.resources}
+        if path.endswith("/events"):
+            return 200, {"events": self.events}
         if path.startswith("/stacks/"):
             return self.show(path.rsplit("/", 1)[-1])
         return self.listed(project, query)

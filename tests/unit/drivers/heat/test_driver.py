@@ -141,6 +141,19 @@ def test_leftovers_go_first(
     assert objects.things == {}
 
 
+def test_what_was_replaced_stays(
+    heat: FakeHeat, context: DriverContext, objects: FakeConnection
+) -> None:
+    """A roll-back takes up what a failed update has replaced; Heat lists it in its events only."""
+    existing(heat, "UPDATE_FAILED")
+    heat.resources = [{"resource_name": "server", "physical_resource_id": "new"}]
+    heat.events = [{"resource_name": "server", "physical_resource_id": "old"}]
+    names = ("new", "old", "lost")
+    objects.add(*(Thing(name, "server", f"x-{MARK}") for name in names))
+    DRIVER.create_cluster(context, SPEC, 20)
+    assert set(objects.things) == {"new", "old"}
+
+
 @pytest.mark.parametrize("status", ["CREATE_IN_PROGRESS", "UPDATE_IN_PROGRESS"])
 def test_delete_leaves_to_heat_what_it_works_at(
     heat: FakeHeat, context: DriverContext, objects: FakeConnection, status: str
