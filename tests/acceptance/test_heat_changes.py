@@ -143,7 +143,7 @@ def test_upgrade_fails_with_its_node_and_returns(living: Living, cloud: Devcloud
 
 
 def test_upgrade_without_a_new_server_returns(living: Living, cloud: Devcloud) -> None:
-    """The way back may take up the old server of a node again; Heat still knows it, and so do we."""
+    """The way back may take up the old server of a node again, which is in no list of Heat's."""
     addresses, last = living.addresses(), living.workers.nodes[-1]
     cloud.add_fault(Fault(target="server", action="fail", name=last.name, message="no disk"))
     watch = upgrade(living, with_version(living.spec, "v1.38.0"), living.workers, None)

@@ -95,10 +95,9 @@ class FakeHeat:
                     "error": {"message": "You are not authorized to complete this action."}
                 }
             return 200, {"services": self.engines}
-        if path.endswith("/resources"):
-            return 200, {"resources": self.resources}
-        if path.endswith("/events"):
-            return 200, {"events": self.events}
+        what = path.rsplit("/", 1)[-1]
+        if what in {"resources", "events"}:
+            return 200, {what: getattr(self, what)}
         if path.startswith("/stacks/"):
             return self.show(path.rsplit("/", 1)[-1])
         return self.listed(project, query)
