@@ -1,7 +1,7 @@
 """What can go wrong in a round, and how the operation must end then. Pure."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from pydantic import Field
@@ -82,6 +82,8 @@ LONG_SECONDS, SHORT_SECONDS = 0.6, 0.004
 
 SIDES = (When.BEFORE, When.DURING, When.AFTER)
 
+Maker = Callable[[random.Random, Plan, Sequence[Act]], Fault | None]
+
 FAMILIES = {
     "none": 1,
     "crash": 10,
@@ -96,16 +98,33 @@ FAMILIES = {
 
 def draw(chance: random.Random, plan: Plan, *, crashes: Sequence[Act] = COMPONENTS) -> Fault:
     """Return a fault that fits an operation."""
-    while True:
-        (family,) = chance.choices(list(FAMILIES), list(FAMILIES.values()))
-        fault = _FAMILIES[family](chance, plan, crashes)
-        if fault is not None:
-            break
-    if fault.strikes or chance.random() < 0.7:
+    fault, extra = one_or_two(chance, plan, crashes, FAMILIES, MAKERS)
+    if extra is None:
         return fault
-    extra = _crash(chance, plan, crashes)
     name = f"{fault.name} + {extra.name}"
     return fault.model_copy(update={"name": name, "strikes": extra.strikes})
+
+
+def one_or_two(
+    chance: random.Random,
+    plan: Plan,
+    crashes: Sequence[Act],
+    families: Mapping[str, int],
+    makers: Mapping[str, Maker],
+) -> tuple[Fault, Fault | None]:
+    """Return a fault that fits an operation and, at times, a crash to go with it.
+
+    Args:
+        families: Kinds of faults, with how often each is drawn.
+        makers: What makes one of each kind, if one fits.
+    """
+    while True:
+        (family,) = chance.choices(list(families), list(families.values()))
+        fault = makers[family](chance, plan, crashes)
+        if fault is not None:
+            break
+    alone = fault.strikes or chance.random() < 0.7
+    return fault, None if alone else makers["crash"](chance, plan, crashes)
 
 
 def calls_of(plan: Plan) -> list[FakeCall]:
@@ -216,7 +235,7 @@ def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | 
     )
 
 
-_FAMILIES = {
+MAKERS: Mapping[str, Maker] = {
     "none": _none,
     "crash": _crash,
     "twice": _twice,

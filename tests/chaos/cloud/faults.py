@@ -13,7 +13,7 @@ from devcloud import Fault as Rule
 from jeroboam.models import Action, OperationKind, Plan
 from jeroboam.models.lifecycle import TRAITS, OnCancel
 from tests.chaos import faults
-from tests.chaos.faults import Fault, Hand, Outcome, Strike
+from tests.chaos.faults import Fault, Hand, Maker, Outcome, Strike
 from tests.chaos.rules import PLANNING, Act, When, writing
 
 K = OperationKind
@@ -51,19 +51,12 @@ _SIZES = re.compile(r"from (\d+) to (\d+)$")
 
 _NUMBERS: Mapping[str, Callable[[str], Any]] = {"count": int, "status": int, "seconds": float}
 
-Maker = Callable[[random.Random, Plan, Sequence[Act]], Fault | None]
-
 
 def draw(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault:
     """Return a fault that fits an operation."""
-    while True:
-        (family,) = chance.choices(list(FAMILIES), list(FAMILIES.values()))
-        fault = _MAKERS[family](chance, plan, crashes)
-        if fault is not None:
-            break
-    if fault.strikes or chance.random() < 0.7:
+    fault, extra = faults.one_or_two(chance, plan, crashes, FAMILIES, _MAKERS)
+    if extra is None:
         return fault
-    extra = _crash(chance, plan, crashes)
     # A call that is repeated since its answer was lost goes on with work that has failed meanwhile.
     outcome: Outcome = Outcome.STOPPED if fault.outcome is Outcome.BADLY else fault.outcome
     if outcome is Outcome.WELL:
@@ -139,7 +132,7 @@ def _failure(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault
 
 def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | None:
     """What somebody does, where that is to be survived; on a lie nodes never report."""
-    fault = faults._FAMILIES["hand"](chance, plan, crashes)
+    fault = faults.MAKERS["hand"](chance, plan, crashes)
     if fault is None or fault.hand is None:
         return None
     ends_lies = fault.hand in {Hand.DELETE, Hand.FORCE_DELETE} or (
@@ -156,8 +149,8 @@ def _hand(chance: random.Random, plan: Plan, crashes: Sequence[Act]) -> Fault | 
     )
 
 
-_MAKERS: dict[str, Maker] = {
-    **{name: faults._FAMILIES[name] for name in ("none", "twice", "lost", "hook")},
+_MAKERS: Mapping[str, Maker] = {
+    **{name: faults.MAKERS[name] for name in ("none", "twice", "lost", "hook")},
     "crash": _crash,
     "trouble": _trouble,
     "failure": _failure,
