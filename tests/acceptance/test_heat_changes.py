@@ -142,6 +142,21 @@ def test_upgrade_fails_with_its_node_and_returns(living: Living, cloud: Devcloud
     assert {node.version for node in living.workers.nodes} == {"v1.37.1"}
 
 
+def test_upgrade_without_a_new_server_returns(living: Living, cloud: Devcloud) -> None:
+    """The way back may take up the old server of a node again, which then has its address."""
+    addresses, last = living.addresses(), living.workers.nodes[-1]
+    cloud.add_fault(Fault(target="server", action="fail", name=last.name, message="no disk"))
+    watch = upgrade(living, with_version(living.spec, "v1.39.0"), living.workers, None)
+    assert living.wait(watch).phase is Phase.FAILED
+    cloud.clear_faults()
+    done(living, upgrade(living, living.spec, living.workers, None))
+    living.record()
+    servers = {server.id: server for server in living.tenant.resources.compute.servers()}
+    assert {servers[node.id].status for node in living.workers.nodes} == {"ACTIVE"}
+    assert living.addresses() == addresses
+    living.record()
+
+
 def test_upgrade_goes_on_after_a_failure(living: Living, cloud: Devcloud) -> None:
     """A failed upgrade can be asked for again, and replaces what did not become ready."""
     addresses = living.addresses()

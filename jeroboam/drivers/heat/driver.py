@@ -19,6 +19,7 @@ from jeroboam.drivers.heat import (
     leftovers,
     node_actions,
     nodes,
+    ports,
     remains,
     services,
     submission,
@@ -104,6 +105,15 @@ class HeatDriver(ClusterDriver, SupportsReboot):
         return HeatPoller()
 
     def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
+        """Read the addresses and nodes; a node that Heat left without its port gets it back."""
+        outputs = self.observe(context, spec)
+        nodes_of = {node.id for group in outputs.nodes.values() for node in group}
+        connection = clients.connection(context.cloud, spec.cluster.trust_id)
+        servers = Servers(connection).listed(short_id(spec.cluster))
+        ports.attach_again(connection, servers, nodes_of)
+        return outputs
+
+    def observe(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
         """Read the addresses and nodes from the stacks' outputs, and from Nova how they are."""
         where = cluster_stack(spec)
         stacks = stacks_of(context, spec)

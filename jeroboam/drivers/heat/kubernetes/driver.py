@@ -61,14 +61,14 @@ class KubernetesHeatDriver(
         """Return what the nodes of a group are set up from."""
         return setups.render(self.definition.folder, spec, group, context.read_secrets())
 
-    def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
+    def observe(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
         """Read the addresses from the stacks; the versions are those that were ordered."""
         plan = KubernetesPlan.of(spec, spec.masters)
         versions = {
             "coe_version": plan.coe_version,
             "container_version": plan.labels["containerd_version"],
         }
-        return super().read_outputs(context, spec).model_copy(update=versions)
+        return super().observe(context, spec).model_copy(update=versions)
 
     def check_resize(self, spec: ClusterSpec, group: NodeGroup, node_count: int) -> None:
         """Check that etcd can bear the size."""
@@ -180,7 +180,7 @@ class KubernetesHeatDriver(
         """Ask Nova for the servers and the API whether it is ready."""
         recorded = tuple(node for group in spec.node_groups for node in group.nodes)
         try:
-            outputs = self.read_outputs(context, spec)
+            outputs = self.observe(context, spec)
         except (CloudUnavailableError, NotFoundError) as error:
             return health.silent(error.message, recorded)
         listed = tuple(node for group in outputs.nodes.values() for node in group)
