@@ -141,5 +141,6 @@ class OneCloud(LoadScopeScheduling):  # type: ignore[misc]
         return "cloud" if nodeid.startswith(ON_A_CLOUD) else nodeid.split("::", maxsplit=1)[0]
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCloud:
     return OneCloud(config, log)
