@@ -110,6 +110,16 @@ class RateLimitedError(CloudUnavailableError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class ClusterUnreachableError(JeroboamError):
+    """The API of a cluster cannot be reached from here, or is not the cluster's."""
+
+    retryable = True
+
+
+class ClusterTimeoutError(ClusterUnreachableError):
+    """The API of a cluster took too long."""
+
+
 class StoreUnavailableError(JeroboamError):
     """Jeroboam's own database does not answer, or asks to try again."""
 

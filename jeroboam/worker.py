@@ -14,6 +14,7 @@ from temporalio.worker import Worker
 
 from jeroboam import health, temporal
 from jeroboam.activities.admission import Admission
+from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
@@ -31,6 +32,7 @@ from jeroboam.hooks.kit import HookKit
 from jeroboam.sandbox import SandboxRunner
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
+from jeroboam.workflows.call_coe import CallCoeWorkflow
 from jeroboam.workflows.check_health import CheckHealthWorkflow
 from jeroboam.workflows.client import OperationClient
 from jeroboam.workflows.create_cluster import CreateClusterWorkflow
@@ -68,6 +70,7 @@ WORKFLOWS = (
     ReconcileWorkflow,
     ScheduledOperationWorkflow,
     SyncSchedulesWorkflow,
+    CallCoeWorkflow,
 )
 
 SERVICE_BINARY = "magnum-conductor"
@@ -91,6 +94,7 @@ def build_workers(
     planner = Planner(store, dependencies.drivers, dependencies.hooks)
     scheduled = ScheduledActivities(store, planner, schedules)
     upkeep = UpkeepActivities(store, schedules)
+    coe = CoeActivities(dependencies)
     waits = WaitActivities(dependencies, admission, PollHub(settings.poll_interval_seconds))
     grace = timedelta(seconds=settings.shutdown_grace_seconds)
     general = Worker(
@@ -112,6 +116,7 @@ def build_workers(
             scheduled.accept_scheduled,
             scheduled.close_scheduled,
             upkeep.sync_schedules,
+            coe.call_coe,
         ],
         interceptors=[ErrorTranslation(store)],
         workflow_runner=SandboxRunner(),

@@ -40,15 +40,24 @@ class Dependencies:
 
 def driver_context(dependencies: Dependencies, step: StepInput, spec: ClusterSpec) -> DriverContext:
     """Return the surroundings of a step's driver call; call it on the event loop."""
+    return context_of(dependencies, spec, step.idempotency_key)
+
+
+def context_of(dependencies: Dependencies, spec: ClusterSpec, key: str) -> DriverContext:
+    """Return the surroundings of a driver call; call it on the event loop.
+
+    Args:
+        key: The call's idempotency key.
+    """
     loop = asyncio.get_running_loop()
 
     def read_secrets() -> ClusterSecrets:
-        reading = dependencies.store.secrets.get(step.cluster_id)
+        reading = dependencies.store.secrets.get(spec.cluster.uuid)
         stored = asyncio.run_coroutine_threadsafe(reading, loop).result(SECRETS_TIMEOUT_SECONDS)
         return certificates.from_mapping(stored)
 
     return DriverContext(
-        idempotency_key=step.idempotency_key,
+        idempotency_key=key,
         cloud=dependencies.cloud(spec.cluster.cloud),
         read_secrets=read_secrets,
     )

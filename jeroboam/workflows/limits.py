@@ -59,3 +59,12 @@ MOST_DEFERRED = 500
 
 MOST_SHOWN = 20
 """How many waiting clusters the run's details name."""
+
+COE_START = timedelta(seconds=10)
+"""How long a request to a cluster's engine waits for a worker that is free."""
+
+COE_ATTEMPT = timedelta(seconds=30)
+"""A little more than the driver's route has, which then says itself that it took too long."""
+
+COE_TOTAL = timedelta(seconds=45)
+COE_PATIENCE = timedelta(seconds=50)

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import FastAPI, Security
 from fastapi.security import APIKeyHeader
 
-from jeroboam.api.http import errors
+from jeroboam.api.http import coe, errors
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.middleware.authentication import AuthenticationMiddleware
 from jeroboam.api.http.middleware.body import BodyMiddleware
@@ -71,6 +71,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
             app.include_router(router)
         else:
             app.include_router(router, dependencies=[Security(_TOKEN)], responses=_ERRORS)
+    _mount_engines(app, dependencies)
     # The one that is added last is the outermost.
     app.add_middleware(MicroversionMiddleware)
     app.add_middleware(
@@ -81,3 +82,13 @@ def create_app(dependencies: Dependencies) -> FastAPI:
     app.add_middleware(BodyMiddleware, limit=dependencies.settings.max_body_bytes)
     app.add_middleware(RequestContextMiddleware)
     return app
+
+
+def _mount_engines(app: FastAPI, dependencies: Dependencies) -> None:
+    """Add what drivers tell of the engines in their clusters."""
+    drivers = [entry.driver for entry in dependencies.drivers.entries()]
+    apis = coe.collect(drivers, list(app.openapi()["paths"]))
+    app.openapi_schema = None
+    dependencies.authorizer.add_rules(coe.rules(apis))
+    for api in apis:
+        app.include_router(coe.router(api), dependencies=[Security(_TOKEN)], responses=_ERRORS)

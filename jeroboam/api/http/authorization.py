@@ -1,10 +1,12 @@
 """Decides by policy what a caller may do."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from oslo_config import cfg
 from oslo_policy import policy
+from oslo_policy.policy import RuleDefault
 
 from jeroboam.api.http import policies
 from jeroboam.errors import ConfigurationError, NotAuthorizedError
@@ -53,6 +55,11 @@ class Authorizer:
             raise ConfigurationError(
                 f"The policy file {policy_file} cannot be read: {error}"
             ) from error
+
+    def add_rules(self, rules: Sequence[RuleDefault]) -> None:
+        """Add rules that drivers bring along; the operator's file overrides them as all others."""
+        self._enforcer.register_defaults(rules)
+        self._enforcer.load_rules(force_reload=True)
 
     def recognise_admin(self, identity: Identity) -> Identity:
         """Return the identity with ``is_admin`` as the rule ``context_is_admin`` has it."""

@@ -15,6 +15,7 @@ from jeroboam.api.http.versions import Microversion
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.kit import HookKit
 from jeroboam.models import Cluster, ClusterSpec, Operation, Plan
+from jeroboam.models.coe_wire import CoeRequest
 from jeroboam.models.schedule import Doings, Schedule
 from jeroboam.models.wire import HookAnswer
 from jeroboam.settings import Settings
@@ -69,6 +70,13 @@ class Schedules(Protocol):
         """Return the next times of a schedule that is not stored."""
 
 
+class CoeCalls(Protocol):
+    """Asks the engines that run in clusters; ``CoeClient`` is the real one."""
+
+    async def call(self, request: CoeRequest) -> bytes:
+        """Return the answer of a cluster's driver, as JSON."""
+
+
 class Trusts(Protocol):
     """Makes the trusts with which clusters act for their owners."""
 
@@ -95,6 +103,7 @@ class Dependencies:
     operations: Operations
     planner: Planner
     schedules: Schedules
+    coe: CoeCalls
     authenticate: Authenticate
     authorizer: Authorizer
     directory: Callable[[Caller], CloudDirectory]

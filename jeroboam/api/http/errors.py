@@ -28,6 +28,8 @@ _STATUS: dict[type[errors.JeroboamError], int] = {
     errors.ConflictError: 409,
     errors.CloudUnavailableError: 503,
     errors.StoreUnavailableError: 503,
+    errors.ClusterUnreachableError: 502,
+    errors.ClusterTimeoutError: 504,
 }
 
 log = structlog.get_logger(__name__)

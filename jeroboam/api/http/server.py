@@ -29,6 +29,7 @@ from jeroboam.hooks.kit import HookKit
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.client import OperationClient
+from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
 
 LISTEN_BACKLOG = 2048
@@ -101,6 +102,7 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
         operations=OperationClient(client, store, settings),
         planner=Planner(store, drivers, hooks.registry),
         schedules=ScheduleClient(client, store, settings),
+        coe=CoeClient(client, settings.task_queue),
         authenticate=authenticate,
         authorizer=Authorizer(settings.policy_file),
         directory=directory,

@@ -33,6 +33,7 @@ from jeroboam.models import (
 from jeroboam.models.lifecycle import TRAITS
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
+from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
 from tests.integration.api import cloud as people
 from tests.integration.api.cloud import FakeCloud, FakeTrusts, RecordingOperations
@@ -184,7 +185,11 @@ async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, store: Store, operations: Any, drivers: DriverRegistry
+    settings: Settings,
+    store: Store,
+    operations: Any,
+    drivers: DriverRegistry,
+    calls: CoeClient | None = None,
 ) -> AsyncIterator[Service]:
     """Yield the service on a store; ``operations`` starts what it accepts."""
     made_up, trusts, hooks = FakeCloud(), FakeTrusts(), kit()
@@ -196,6 +201,7 @@ async def serving(
             operations=operations,
             planner=Planner(store, drivers, hooks.registry),
             schedules=ScheduleClient(await nobody(), store, settings),
+            coe=calls or CoeClient(await nobody(), settings.task_queue),
             authenticate=people.authenticate,
             authorizer=Authorizer(),
             directory=made_up.directory,

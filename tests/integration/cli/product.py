@@ -14,6 +14,7 @@ from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.models import ClusterSpec
+from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
 from tests.integration.api import cloud as people
 from tests.integration.api.cloud import PROJECT, FakeCloud, FakeTrusts
@@ -50,6 +51,7 @@ async def running_product(client: Client, directory: Path) -> AsyncIterator[Prod
                 operations=engine.operations,
                 planner=Planner(engine.store, drivers, hooks.registry),
                 schedules=ScheduleClient(client, engine.store, engine.settings),
+                coe=CoeClient(client, engine.settings.task_queue),
                 authenticate=people.authenticate,
                 authorizer=Authorizer(),
                 directory=FakeCloud().directory,

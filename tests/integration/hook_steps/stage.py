@@ -17,6 +17,7 @@ from jeroboam.hooks.base import Hook, HookEvent, HookResult
 from jeroboam.hooks.kit import HookKit
 from jeroboam.models import ClusterSpec, HookPhase, HookSource, Operation, OperationKind, StepState
 from jeroboam.models.hook import HookDeclaration
+from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
 from tests.integration.api import cloud as people
 from tests.integration.engine import Engine
@@ -122,6 +123,7 @@ def application(engine: Engine, kit: HookKit) -> Any:
             drivers=drivers,
             operations=engine.operations,
             schedules=ScheduleClient(engine.client, engine.store, engine.settings),
+            coe=CoeClient(engine.client, engine.settings.task_queue),
             planner=Planner(engine.store, drivers, kit.registry),
             authenticate=people.authenticate,
             authorizer=Authorizer(),
