@@ -31,6 +31,7 @@ from jeroboam.cloud import Cloud
 from jeroboam.drivers.base import Provides
 from jeroboam.drivers.heat.driver import HeatDriver
 from jeroboam.drivers.heat.template_definition import TemplateDefinition
+from jeroboam.drivers.nodes.files import Files
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import (
@@ -66,7 +67,9 @@ def driver_of(template: Path) -> HeatDriver:
     class SlowDriver(HeatDriver):
         name: ClassVar[str] = "slow"
         version: ClassVar[str] = "1.0.0"
-        definition = TemplateDefinition(template=template, parameters=())
+        definition = TemplateDefinition(
+            files=Files((template.parent,)), template=template.name, parameters=()
+        )
 
         @property
         def provides(self) -> Sequence[Provides]:

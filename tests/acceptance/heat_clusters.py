@@ -12,7 +12,7 @@ from jeroboam.cloud import Cloud
 from jeroboam.drivers.base import CloudAccess, DriverContext, Phase, Progress, Watch
 from jeroboam.drivers.heat import leftovers
 from jeroboam.drivers.heat.clients import tenant_client
-from jeroboam.drivers.heat.stacks import short_id
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.drivers.removal import remove_leftovers
 from jeroboam.models import ClusterSpec, Identity, Method, Node, NodeGroup

@@ -13,8 +13,9 @@ from devcloud import Devcloud, Fault
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.base import CloudAccess, Phase, Progress
 from jeroboam.drivers.heat.clients import tenant_client
-from jeroboam.drivers.heat.stacks import short_id, stack_name
+from jeroboam.drivers.heat.stacks import stack_name
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.models import Method
 from jeroboam.testing.driver_case import DriverCase, LivingCluster
 from jeroboam.testing.driver_suite import DriverSuite
@@ -286,9 +287,7 @@ def test_policy_forbids_the_global_list(tenant: Tenant, cloud: Devcloud) -> None
 @pytest.mark.parametrize("name", ["cluster.yaml", "master.yaml", "node_group.yaml", "node.yaml"])
 def test_templates_are_valid(tenant: Tenant, name: str) -> None:
     """Heat's own check finds nothing wrong with any of the templates."""
-    definition = replace(
-        FedoraCoreosDriver.definition, template=FedoraCoreosDriver.definition.folder / name
-    )
+    definition = replace(FedoraCoreosDriver.definition, template=name)
     template, files = definition.load()
     # Conditions are evaluated, so whatever has no default needs some value.
     some = {"string": "", "number": 0, "json": [], "boolean": False}

@@ -28,12 +28,13 @@ from jeroboam.drivers.heat.phases import MAX_MESSAGE, StackState
 from jeroboam.drivers.heat.placement import Placement, cluster_stack, place
 from jeroboam.drivers.heat.poller import HeatPoller
 from jeroboam.drivers.heat.servers import Servers
-from jeroboam.drivers.heat.stacks import Stacks, short_id
+from jeroboam.drivers.heat.stacks import Stacks
 from jeroboam.drivers.heat.template_definition import (
     Facts,
     TemplateDefinition,
     basic_facts,
 )
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.models import ClusterOutputs, ClusterSpec, Method, Node, NodeGroup
 from jeroboam.models.cluster import MASTER
 
@@ -59,7 +60,13 @@ class HeatDriver(ClusterDriver, SupportsReboot):
         """Create the cluster's stack, or go on with it if Heat left it unfinished."""
         where = cluster_stack(spec)
         facts = self.facts(context, spec, timeout_minutes)
-        return create(context, spec, where, self.definition, facts, timeout_minutes)
+        definition = self.definition_for(context)
+        return create(context, spec, where, definition, facts, timeout_minutes)
+
+    def definition_for(self, context: DriverContext) -> TemplateDefinition:
+        """Return the template with its mappings, as it is for one call."""
+        _ = context
+        return self.definition
 
     def update_cluster(
         self,

@@ -7,7 +7,8 @@ from typing import Any
 from openstack.connection import Connection
 
 from jeroboam.drivers.heat import leftovers, services
-from jeroboam.drivers.heat.stacks import Stacks, short_id, stack_name
+from jeroboam.drivers.heat.stacks import Stacks, stack_name
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import BackendFailedError, CloudUnavailableError, JeroboamError
 from jeroboam.models import Cluster

@@ -14,7 +14,8 @@ from typing import Any
 import structlog
 from openstack.connection import Connection
 
-from jeroboam.drivers.heat.stacks import short_id, stack_name
+from jeroboam.drivers.heat.stacks import stack_name
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import CloudUnavailableError, ConflictError, NotFoundError
 from jeroboam.models import Cluster

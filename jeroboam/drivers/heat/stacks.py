@@ -12,6 +12,7 @@ from jeroboam.drivers.heat import engines, failures
 from jeroboam.drivers.heat.clients import tenant_client
 from jeroboam.drivers.heat.phases import StackState
 from jeroboam.drivers.heat.tags import TAG, group_tag, key_tag
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.models import Cluster
@@ -19,7 +20,6 @@ from jeroboam.models import Cluster
 SERVICE = "Heat"
 
 _NAME_LENGTH = 30
-_ID_LENGTH = 12
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]")
 
 log = structlog.get_logger(__name__)
@@ -35,11 +35,6 @@ def stack_name(cluster: Cluster) -> str:
     if not readable[:1].isalpha():
         readable = f"c{readable}"[:_NAME_LENGTH]
     return f"{readable}-{short_id(cluster)}"
-
-
-def short_id(cluster: Cluster) -> str:
-    """Return the part of the cluster's uuid that the names of all its objects hold."""
-    return cluster.uuid.replace("-", "")[:_ID_LENGTH]
 
 
 def stack_tags(cluster: Cluster, idempotency_key: str, group: str | None = None) -> list[str]:

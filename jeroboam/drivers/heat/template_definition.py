@@ -6,14 +6,13 @@ family adds. A parameter mapping carries a fact to a Heat parameter, an output m
 stack's output to a field of ``ClusterOutputs``.
 """
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from heatclient.common import template_utils
-
+from jeroboam.drivers.heat import template_files
+from jeroboam.drivers.nodes.files import Files
 from jeroboam.errors import DriverContractError, InvalidRequestError
 from jeroboam.models import ClusterOutputs, ClusterSpec, NodeGroup
 from jeroboam.models.cluster import MASTER
@@ -104,21 +103,22 @@ class TemplateDefinition:
     """One Heat template with its mappings.
 
     Args:
-        template: File of the outermost template; nested ones are found from there.
+        files: All files of the driver.
+        template: Name of the outermost template; nested ones are found from there.
         parameters: How the parameters get their values.
         outputs: How text outputs are read.
         addresses: How node addresses are read.
     """
 
-    template: Path
+    files: Files
+    template: str
     parameters: tuple[ParameterMapping, ...]
     outputs: tuple[OutputMapping, ...] = ()
     addresses: tuple[AddressMapping, ...] = ()
 
-    @property
-    def folder(self) -> Path:
-        """Where the template and what belongs to it lie."""
-        return self.template.parent
+    def at(self, folder: Path) -> "TemplateDefinition":
+        """Return the definition with its files as they were kept in a folder."""
+        return replace(self, files=self.files.at(folder))
 
     def parameter_values(self, facts: Facts) -> dict[str, Any]:
         """Return the values for a stack, without those left to the template's defaults."""
@@ -142,28 +142,8 @@ class TemplateDefinition:
         return next((outputs.get(one.nodes) for one in self.addresses if one.role == role), None)
 
     def load(self) -> tuple[dict[str, Any], dict[str, str]]:
-        """Return the template and the files that it refers to, ready for Heat.
-
-        The client names files by their URL on this machine. Heat takes a nested template of
-        another name for another type of resource, so the names must not change when Jeroboam is
-        installed elsewhere: they are made relative to the template.
-        """
-        try:
-            files, template = template_utils.get_template_contents(str(self.template.resolve()))
-        except (OSError, ValueError) as error:
-            raise DriverContractError(f"Template {self.template.name}: {error}") from error
-        return self._portable(template, files)
-
-    def _portable(
-        self, template: Mapping[str, Any], files: Mapping[str, str]
-    ) -> tuple[dict[str, Any], dict[str, str]]:
-        prefix = f"{self.folder.resolve().as_uri()}/"
-
-        def relative(text: str) -> str:
-            return text.replace(prefix, "")
-
-        plain = json.loads(relative(json.dumps(template, default=str)))
-        return plain, {relative(name): relative(text) for name, text in files.items()}
+        """Return the template and the files that it refers to, ready for Heat."""
+        return template_files.load(self.files, self.template)
 
 
 def lookup(facts: Facts, path: str) -> Any:

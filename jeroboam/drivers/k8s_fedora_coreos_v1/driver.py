@@ -1,10 +1,9 @@
-"""The driver; everything but its template is shared by all Kubernetes drivers on Heat."""
-
-from collections.abc import Sequence
+"""The driver; everything but its files is shared by all Kubernetes drivers on Heat."""
 
 from jeroboam.drivers.base import Provides
 from jeroboam.drivers.heat.kubernetes.driver import KubernetesHeatDriver
 from jeroboam.drivers.k8s_fedora_coreos_v1 import template_def, version
+from jeroboam.drivers.nodes.ignition import Ignition
 
 
 class FedoraCoreosDriver(KubernetesHeatDriver):
@@ -12,10 +11,7 @@ class FedoraCoreosDriver(KubernetesHeatDriver):
 
     name = version.Driver
     version = version.version
+    provides = (Provides(server_type="vm", os="fedora-coreos", coe="kubernetes"),)
     definition = template_def.DEFINITION
     group_definition = template_def.GROUP_DEFINITION
-
-    @property
-    def provides(self) -> Sequence[Provides]:
-        """The one kind of cluster."""
-        return (Provides(server_type="vm", os="fedora-coreos", coe="kubernetes"),)
+    document = Ignition("3.4.0")

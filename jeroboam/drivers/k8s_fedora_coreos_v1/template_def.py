@@ -1,20 +1,10 @@
-"""The template and its mappings."""
+"""The driver's templates; what it does not bring along it shares with its family."""
 
 from pathlib import Path
 
 from jeroboam.drivers.heat.kubernetes import mappings
-from jeroboam.drivers.heat.template_definition import TemplateDefinition
 
 _FOLDER = Path(__file__).parent / "templates"
 
-DEFINITION = TemplateDefinition(
-    template=_FOLDER / "cluster.yaml",
-    parameters=mappings.PARAMETERS,
-    outputs=mappings.OUTPUTS,
-    addresses=mappings.ADDRESSES,
-)
-
-GROUP_DEFINITION = TemplateDefinition(
-    template=_FOLDER / "node_group.yaml",
-    parameters=mappings.GROUP_PARAMETERS,
-)
+DEFINITION = mappings.cluster_definition(_FOLDER)
+GROUP_DEFINITION = mappings.group_definition(_FOLDER)

@@ -11,7 +11,7 @@ from keystoneauth1.exceptions import ClientException, NotFound
 from keystoneauth1.session import Session
 
 from devcloud import Devcloud
-from jeroboam.drivers.heat.stacks import short_id
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.models import Cluster
 from tests import logins
 from tests.chaos.cloud.survey import Act, Server, Stack, Survey, Thing, version_in

@@ -14,7 +14,7 @@ import httpx
 
 from devcloud import Devcloud
 from devcloud import Fault as Rule
-from jeroboam.drivers.heat.stacks import short_id
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.models import Cluster, ClusterSpec, OperationKind, Parameters, Plan, utc_now
 from tests.chaos.cloud import faults, oracle, wishes

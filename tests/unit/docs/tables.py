@@ -20,7 +20,7 @@ from jeroboam.api.http.app import ROUTERS
 from jeroboam.api.http.errors import status_of
 from jeroboam.api.http.routes import unavailable
 from jeroboam.drivers.fake.labels import Labels
-from jeroboam.drivers.heat.kubernetes import labels
+from jeroboam.drivers.kubernetes import labels
 from jeroboam.settings import Settings
 from jeroboam.temporal import SEARCH_ATTRIBUTES
 from tests.unit.docs import state_machine
@@ -75,6 +75,10 @@ SETTINGS = {
     "enabled_drivers": "Drivers that may be used, separated by commas; empty means all that are "
     "installed.",
     "disabled_drivers": "Drivers that may not be used for new clusters, separated by commas.",
+    "drivers_directory": "Holds drivers as folders, without packaging; it need not exist. Nobody "
+    "but root, or the user of API and worker, may be able to write there.",
+    "driver_load_seconds": "How long a driver may take to be loaded at the start; after that it is "
+    "reported as broken, and the others go on.",
     "max_clusters_per_project": "Magnum's `[quotas] max_clusters_per_project`.",
     "log_level": "`DEBUG`, `INFO`, `WARNING` or `ERROR`.",
     "log_format": "`json`, or `console` for people.",

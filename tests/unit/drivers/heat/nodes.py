@@ -41,7 +41,7 @@ def documents(spec: ClusterSpec) -> dict[str, str]:
     """Return the Ignition documents that the driver gives to Heat."""
     context = DriverContext("c:o:s", NoCloud(), secrets)
     facts = FedoraCoreosDriver().facts(context, spec, 60)
-    return {role: facts[f"{role}_setup"].ignition for role in ("master", "worker")}
+    return {role: facts[f"{role}_setup"].user_data for role in ("master", "worker")}
 
 
 def boot(document: str, **values: str) -> dict[str, Any]:

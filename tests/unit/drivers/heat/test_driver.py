@@ -9,9 +9,10 @@ from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.heat import clients
 from jeroboam.drivers.heat import driver as heat_driver
 from jeroboam.drivers.heat.placement import group_stack_name
-from jeroboam.drivers.heat.stacks import short_id, stack_name
+from jeroboam.drivers.heat.stacks import stack_name
 from jeroboam.drivers.heat.tags import group_tag
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.errors import (
     CloudUnavailableError,
     ConflictError,
@@ -60,8 +61,8 @@ PARAMETERS = {
     "master_release": "before",
     **dict.fromkeys(
         (
-            *("master_image", "master_ignition", "master_version"),
-            *("worker_image", "worker_ignition", "worker_version", "worker_batch"),
+            *("master_image", "master_user_data", "master_version"),
+            *("worker_image", "worker_user_data", "worker_version", "worker_batch"),
         ),
         "",
     ),
@@ -352,7 +353,7 @@ def test_upgrade(heat: FakeHeat, context: DriverContext) -> None:
     ((_, _, body),) = heat.changes()
     sent = body["parameters"]
     assert set(sent) == {
-        f"worker_{name}" for name in ("image", "ignition", "release", "version", "slot", "batch")
+        f"worker_{name}" for name in ("image", "user_data", "release", "version", "slot", "batch")
     }
     assert (sent["worker_version"], sent["worker_slot"], sent["worker_batch"]) == (
         "v1.38.0",

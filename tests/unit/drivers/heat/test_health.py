@@ -16,7 +16,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from jeroboam.certificates import issue_cluster_secrets
-from jeroboam.drivers.heat.kubernetes import health
+from jeroboam.drivers.kubernetes import health
+from jeroboam.drivers.nodes.health import silent, summary
 from jeroboam.models import HealthStatus, Node
 from tests.unit.drivers.heat.clusters import secrets
 
@@ -99,7 +100,7 @@ def api(tmp_path: Path) -> Iterator[Api]:
 
 def test_all_is_well(api: Api) -> None:
     """Servers that are ACTIVE and an API that is ready make a healthy cluster."""
-    found = health.check(api.url, AUTHORITY.certificate, NODES)
+    found = summary(health.components(api.url, AUTHORITY.certificate), NODES)
     assert found.status is HealthStatus.HEALTHY
     assert found.reasons == {"api": "ok", "m": "ok", "w": "ok"}
     assert api.asked == ["/readyz"]
@@ -108,7 +109,7 @@ def test_all_is_well(api: Api) -> None:
 def test_api_is_not_ready(api: Api) -> None:
     """What the API says is wrong is the reason."""
     api.status, api.body = 500, "[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed"
-    found = health.check(api.url, AUTHORITY.certificate, NODES)
+    found = summary(health.components(api.url, AUTHORITY.certificate), NODES)
     assert found.status is HealthStatus.UNHEALTHY
     assert found.reasons["api"].endswith("HTTP 500 [-]etcd failed: reason withheld")
 
@@ -117,14 +118,14 @@ def test_api_is_not_ready(api: Api) -> None:
 def test_api_tells_nobody(api: Api, status: int) -> None:
     """An API that hides how it is leaves the health unknown."""
     api.status = status
-    found = health.check(api.url, AUTHORITY.certificate, NODES)
+    found = summary(health.components(api.url, AUTHORITY.certificate), NODES)
     assert found.status is HealthStatus.UNKNOWN
 
 
 def test_somebody_else_answers(api: Api) -> None:
     """An answer without the cluster's certificate says nothing about the cluster."""
     other = issue_cluster_secrets("other").kubernetes.certificate
-    found = health.check(api.url, other, NODES)
+    found = summary(health.components(api.url, other), NODES)
     assert found.status is HealthStatus.UNKNOWN
     assert "no certificate of this cluster" in found.reasons["api"]
     assert api.asked == []
@@ -135,7 +136,7 @@ def test_nobody_answers() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"https://127.0.0.1:{taken.getsockname()[1]}"
-        found = health.check(url, AUTHORITY.certificate, NODES)
+        found = summary(health.components(url, AUTHORITY.certificate), NODES)
     assert found.status is HealthStatus.UNKNOWN
     assert "cannot be reached" in found.reasons["api"]
 
@@ -145,19 +146,21 @@ def test_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "TIMEOUT_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"https://127.0.0.1:{server.getsockname()[1]}"
-        found = health.check(url, AUTHORITY.certificate, NODES)
+        found = summary(health.components(url, AUTHORITY.certificate), NODES)
     assert found.status is HealthStatus.UNKNOWN
 
 
 def test_unknown_address() -> None:
     """Without an address nobody can be asked."""
-    assert health.check(None, AUTHORITY.certificate, ()).status is HealthStatus.UNKNOWN
+    assert (
+        summary(health.components(None, AUTHORITY.certificate), ()).status is HealthStatus.UNKNOWN
+    )
 
 
 def test_node_that_is_down(api: Api) -> None:
     """A server that is not ACTIVE makes the cluster ill, and is named."""
     ill = Node(name="w", id="2", status="ERROR")
-    found = health.check(api.url, AUTHORITY.certificate, (NODES[0], ill))
+    found = summary(health.components(api.url, AUTHORITY.certificate), (NODES[0], ill))
     assert found.status is HealthStatus.UNHEALTHY
     assert found.reasons["w"] == "the server is ERROR"
 
@@ -165,12 +168,15 @@ def test_node_that_is_down(api: Api) -> None:
 def test_ill_counts_for_more_than_unknown() -> None:
     """A node that is down is a fact, whether or not the API can be reached."""
     ill = Node(name="w", id="2", status="SHUTOFF")
-    assert health.check(None, AUTHORITY.certificate, (ill,)).status is HealthStatus.UNHEALTHY
+    assert (
+        summary(health.components(None, AUTHORITY.certificate), (ill,)).status
+        is HealthStatus.UNHEALTHY
+    )
 
 
 def test_cloud_does_not_answer() -> None:
     """Without the cloud nothing is known, and that is said of each node."""
-    found = health.silent("Nova failed with HTTP 503", NODES)
+    found = silent("Nova failed with HTTP 503", NODES)
     assert found.status is HealthStatus.UNKNOWN
     assert found.reasons == {
         "cloud": "Nova failed with HTTP 503",

@@ -8,8 +8,8 @@ import yaml
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from jeroboam.drivers.heat.kubernetes import kubeadm
-from jeroboam.drivers.heat.kubernetes.plan import KubernetesPlan
+from jeroboam.drivers.kubernetes import kubeadm
+from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from tests.unit.drivers.heat.clusters import make_spec, secrets
 
 

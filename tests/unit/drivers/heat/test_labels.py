@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeroboam.drivers.heat.kubernetes.labels import TABLE, reference
-from jeroboam.drivers.heat.kubernetes.options import extra_args, parse_flags
+from jeroboam.drivers.kubernetes.labels import TABLE, reference
+from jeroboam.drivers.kubernetes.options import extra_args, parse_flags
 from jeroboam.errors import InvalidRequestError
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeroboam.drivers.heat.kubernetes import labels, moves
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
+from jeroboam.drivers.kubernetes import labels, moves
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, Node
 from tests.unit.drivers.heat.clusters import make_spec

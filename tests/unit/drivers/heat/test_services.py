@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from jeroboam.drivers.heat import remains, services
-from jeroboam.drivers.heat.stacks import Stacks, short_id, stack_name
+from jeroboam.drivers.heat.stacks import Stacks, stack_name
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.errors import CloudUnavailableError
 from tests.unit.drivers.heat.clusters import make_spec
 from tests.unit.drivers.heat.fake_connection import FakeConnection, Thing

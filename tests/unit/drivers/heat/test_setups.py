@@ -5,17 +5,19 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeroboam.drivers.heat.kubernetes import setups
+from jeroboam.drivers.base import DriverContext
+from jeroboam.drivers.heat import setups
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.models import ClusterSpec
+from tests.fakes import NoCloud
 from tests.unit.drivers.heat.clusters import make_spec, secrets
 
-FOLDER = FedoraCoreosDriver.definition.folder
+CONTEXT = DriverContext("c:o:s", NoCloud(), secrets)
 RELEASES = st.sampled_from(["one", "two", "three"])
 
 
 def release(spec: ClusterSpec) -> str:
-    return setups.render(FOLDER, spec, spec.workers[0], secrets()).release
+    return FedoraCoreosDriver().setup(CONTEXT, spec, spec.workers[0]).release
 
 
 def test_release_is_the_same_for_the_same() -> None:
@@ -40,14 +42,14 @@ def test_release_changes_with_what_nodes_get() -> None:
 def test_own_labels_of_a_group() -> None:
     """A group's own version counts for its nodes."""
     spec = make_spec(labels={"kube_tag": "v1.37.1"}, group={"labels": {"kube_tag": "v1.36.5"}})
-    assert setups.render(FOLDER, spec, spec.workers[0], secrets()).version == "v1.36.5"
+    assert FedoraCoreosDriver().setup(CONTEXT, spec, spec.workers[0]).version == "v1.36.5"
 
 
 def test_secrets_do_not_show() -> None:
     """A set-up can be logged."""
     spec = make_spec()
-    shown = repr(setups.render(FOLDER, spec, spec.masters, secrets()))
-    assert "ignition" not in shown
+    shown = repr(FedoraCoreosDriver().setup(CONTEXT, spec, spec.masters))
+    assert "user_data" not in shown
     assert secrets().bootstrap_token not in shown
 
 

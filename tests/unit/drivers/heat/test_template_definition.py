@@ -16,10 +16,12 @@ from jeroboam.drivers.heat.template_definition import (
     basic_facts,
     lookup,
 )
+from jeroboam.drivers.nodes.files import Files
 from jeroboam.errors import DriverContractError, InvalidRequestError
 from tests.unit.drivers.heat.clusters import make_spec
 
 VALUES = st.one_of(st.text(min_size=1), st.integers(), st.booleans(), st.lists(st.text()))
+NO_FILES = Files(())
 NAMES = st.from_regex(r"[a-z_]{1,12}", fullmatch=True)
 
 
@@ -45,7 +47,7 @@ def test_default_fills_in(unset: Any, default: Any) -> None:
 def test_only_known_values_are_sent(facts: dict[str, Any]) -> None:
     """Parameters without a value are left to the template's own defaults."""
     mappings = tuple(ParameterMapping(name, f"root.{name}") for name in facts)
-    values = TemplateDefinition(Path("t.yaml"), mappings).parameter_values({"root": facts})
+    values = TemplateDefinition(NO_FILES, "t.yaml", mappings).parameter_values({"root": facts})
     assert values == {name: value for name, value in facts.items() if value is not None}
 
 
@@ -89,7 +91,8 @@ def test_outputs() -> None:
     """Outputs become fields, with public addresses before private ones."""
     spec = make_spec(masters=1, workers=2)
     definition = TemplateDefinition(
-        Path("t.yaml"),
+        NO_FILES,
+        "t.yaml",
         (),
         (OutputMapping("api", "api_address", convert=str.upper), OutputMapping("v", "coe_version")),
         (AddressMapping("master", ("public", "private")), AddressMapping("worker", ("nodes",))),
@@ -119,9 +122,10 @@ def test_names_of_nested_templates_are_portable(tmp_path: Path) -> None:
         }
         (folder / "outer.yaml").write_text(yaml.safe_dump(template))
         (folder / "inner.yaml").write_text(yaml.safe_dump(nested))
-        (folder / "deep.yaml").write_text("heat_template_version: 2021-04-16\n")
+        (folder / "deep.yaml").write_text("heat_template_version: 2021-04-16\nresources: {}\n")
     first, second = (
-        TemplateDefinition(tmp_path / name / "outer.yaml", ()).load() for name in ("one", "other")
+        TemplateDefinition(Files((tmp_path / name,)), "outer.yaml", ()).load()
+        for name in ("one", "other")
     )
     assert first == second
     assert set(first[1]) == {"inner.yaml", "deep.yaml"}
@@ -131,4 +135,4 @@ def test_names_of_nested_templates_are_portable(tmp_path: Path) -> None:
 def test_missing_template(tmp_path: Path) -> None:
     """A driver without its template breaks the contract, in words."""
     with pytest.raises(DriverContractError, match=r"gone\.yaml"):
-        TemplateDefinition(tmp_path / "gone.yaml", ()).load()
+        TemplateDefinition(Files((tmp_path,)), "gone.yaml", ()).load()

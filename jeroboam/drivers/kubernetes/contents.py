@@ -1,0 +1,161 @@
+"""The generated files of a node, by the names that a driver's manifest uses. Pure."""
+
+import json
+import shlex
+from collections.abc import Mapping
+
+from jeroboam.drivers.base import ClusterSecrets
+from jeroboam.drivers.kubernetes import kubeadm
+from jeroboam.drivers.kubernetes.plan import KubernetesPlan
+from jeroboam.drivers.nodes import placeholders
+from jeroboam.models import NodeGroup
+
+Contents = Mapping[str, str]
+
+_KERNEL_ARGUMENTS = {"permissive": ("enforcing=0",), "disabled": ("selinux=0",)}
+
+
+def generate(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGroup) -> Contents:
+    """Return all texts that a node of a group may need; an empty one means that it does not."""
+    return {
+        "cluster_env": environment(cluster_settings(plan)),
+        "node_env": environment(node_settings()),
+        "proxy_env": environment(proxy_settings(plan)),
+        "proxy_dropin": _proxy_dropin(plan),
+        # Heat makes it, a user and a password with which the node reports.
+        "signal": placeholders.SIGNAL,
+        "hostname": f"{placeholders.NODE_NAME}\n",
+        "containerd_config": containerd(plan),
+        "containerd_dropin": _containerd_dropin(plan),
+        "insecure_registry": plan.spec.template.insecure_registry or "",
+        "registry_hosts": _registry_hosts(plan),
+        **updates(plan),
+        "kubeadm_init": kubeadm.init_documents(plan, secrets),
+        "kubeadm_join": kubeadm.join_document(plan, secrets, group),
+        **certificates(secrets),
+    }
+
+
+def updates(plan: KubernetesPlan) -> Contents:
+    """Return what keeps the system from updating itself, in the words of each system."""
+    if plan.labels["os_auto_update"]:
+        return {"no_auto_update": "", "zincati_config": ""}
+    return {"no_auto_update": "yes", "zincati_config": "[updates]\nenabled = false\n"}
+
+
+def certificates(secrets: ClusterSecrets) -> Contents:
+    """Return the control plane's CAs and keys, named after kubeadm's files."""
+    return {
+        "ca_crt": secrets.kubernetes.certificate,
+        "ca_key": secrets.kubernetes.private_key,
+        "etcd_ca_crt": secrets.etcd.certificate,
+        "etcd_ca_key": secrets.etcd.private_key,
+        "front_proxy_ca_crt": secrets.front_proxy.certificate,
+        "front_proxy_ca_key": secrets.front_proxy.private_key,
+        "sa_key": secrets.service_account_key,
+        "sa_pub": kubeadm.public_key(secrets.service_account_key),
+    }
+
+
+def kernel_arguments(plan: KubernetesPlan) -> tuple[str, ...]:
+    """Return what the kernel is told on the nodes."""
+    return _KERNEL_ARGUMENTS.get(plan.labels.get("selinux_mode") or "", ())
+
+
+def environment(settings: Mapping[str, str]) -> str:
+    """Return settings in the form that both shells and systemd read."""
+    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.items())
+
+
+def cluster_settings(plan: KubernetesPlan) -> Mapping[str, str]:
+    """Return what the scripts need to know and is the same on all nodes."""
+    values = plan.labels
+    return {
+        "KUBE_TAG": values["kube_tag"],
+        "KUBE_BINARIES_URL": values["kube_binaries_url"],
+        "CRICTL_TAG": values["crictl_tag"],
+        "CRICTL_URL": values["crictl_url"],
+        "CNI_PLUGINS_TAG": values["cni_plugins_tag"],
+        "CNI_PLUGINS_URL": values["cni_plugins_url"],
+        "CONTAINERD_VERSION": (values["containerd_version"] or "").removeprefix("v"),
+        "CONTAINERD_URL": values["containerd_url"],
+        "CONTAINERD_SHA256": values["containerd_tarball_sha256"] or "",
+        "IMAGE_PREFIX": plan.image_prefix,
+        "NETWORK_DRIVER": plan.network_driver,
+        "NETWORK_MANIFEST_URL": plan.manifest_url,
+        "NETWORK_MANIFEST_SHA256": plan.manifest_sha256,
+        "POD_NETWORK": plan.pod_network,
+        "FLANNEL_BACKEND": values["flannel_backend"],
+        "FLANNEL_SUBNET_LENGTH": str(values["flannel_network_subnetlen"]),
+        "CALICO_IPIP": values["calico_ipv4pool_ipip"].replace("Off", "Never"),
+        "API_PORT": str(plan.api_port),
+        "DATA_DIRECTORY": "/var/lib/etcd",
+        "STORAGE_DIRECTORY": "/var/lib/containerd",
+    }
+
+
+def node_settings() -> Mapping[str, str]:
+    """Return what Heat knows of the single node; its words need no quotes."""
+    return {
+        "NODE_NAME": placeholders.NODE_NAME,
+        "NODE_INDEX": placeholders.NODE_INDEX,
+        "NODE_ADDRESS": placeholders.NODE_ADDRESS,
+        "API_ADDRESS": placeholders.API_ADDRESS,
+        "ETCD_VOLUME": placeholders.ETCD_VOLUME,
+        "STORAGE_VOLUME": placeholders.STORAGE_VOLUME,
+    }
+
+
+def proxy_settings(plan: KubernetesPlan) -> Mapping[str, str]:
+    """Return the proxy variables in both spellings: curl reads the lower-case ones only."""
+    template = plan.spec.template
+    proxies = {"http_proxy": template.http_proxy, "https_proxy": template.https_proxy}
+    given = {name: url for name, url in proxies.items() if url}
+    if not given:
+        return {}
+    given["no_proxy"] = f"{plan.no_proxy},{placeholders.API_ADDRESS},{placeholders.NODE_ADDRESS}"
+    return given | {name.upper(): value for name, value in given.items()}
+
+
+def containerd(plan: KubernetesPlan) -> str:
+    """Return containerd's configuration; what it does not say is containerd's default."""
+    systemd = json.dumps(plan.labels["cgroup_driver"] == "systemd")
+    lines = [
+        "version = 3",
+        "",
+        "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]",
+        "runtime_type = 'io.containerd.runc.v2'",
+        "",
+        "[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]",
+        f"SystemdCgroup = {systemd}",
+        "",
+        "[plugins.'io.containerd.cri.v1.images'.registry]",
+        "config_path = '/etc/containerd/certs.d'",
+    ]
+    if plan.image_prefix:
+        sandbox = f"{plan.image_prefix}/pause:3.10"
+        lines += [
+            "",
+            "[plugins.'io.containerd.cri.v1.images'.pinned_images]",
+            f"sandbox = '{sandbox}'",
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _containerd_dropin(plan: KubernetesPlan) -> str:
+    if not plan.labels["containerd_version"]:
+        return ""
+    return "[Service]\nExecStart=\nExecStart=@binaries@/containerd\n"
+
+
+def _registry_hosts(plan: KubernetesPlan) -> str:
+    registry = plan.spec.template.insecure_registry
+    if not registry:
+        return ""
+    return f'[host."http://{registry}"]\ncapabilities = ["pull", "resolve"]\nskip_verify = true\n'
+
+
+def _proxy_dropin(plan: KubernetesPlan) -> str:
+    if not proxy_settings(plan):
+        return ""
+    return "[Service]\nEnvironmentFile=/etc/jeroboam/proxy.env\n"

@@ -1,0 +1,42 @@
+"""How a cluster is: its servers as Nova has them, its components as they answer. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from jeroboam.models import Health, HealthStatus, Node
+
+LONGEST_REASON = 200
+
+Components = Mapping[str, tuple[HealthStatus, str]]
+"""What was found of each component, and the reason; ``ok`` if all is well."""
+
+_ACTIVE = "ACTIVE"
+
+
+def summary(components: Components, nodes: Sequence[Node]) -> Health:
+    """Return the health of a cluster.
+
+    A node that Nova does not call ACTIVE, or a component that says that it is not well, make the
+    cluster ``UNHEALTHY``. What cannot be reached from here may well be reached by others: that is
+    ``UNKNOWN``.
+    """
+    reasons = {name: reason for name, (_, reason) in components.items()}
+    reasons |= {node.name: _of_node(node) for node in nodes}
+    statuses = {status for status, _ in components.values()} | {_status_of(one) for one in nodes}
+    for status in (HealthStatus.UNHEALTHY, HealthStatus.UNKNOWN):
+        if status in statuses:
+            return Health(status=status, reasons=reasons)
+    return Health(status=HealthStatus.HEALTHY, reasons=reasons)
+
+
+def silent(reason: str, nodes: Sequence[Node] = ()) -> Health:
+    """Return the health of a cluster whose cloud does not answer."""
+    reasons = {"cloud": reason[:LONGEST_REASON], **{node.name: "not known" for node in nodes}}
+    return Health(status=HealthStatus.UNKNOWN, reasons=reasons)
+
+
+def _status_of(node: Node) -> HealthStatus:
+    return HealthStatus.HEALTHY if node.status == _ACTIVE else HealthStatus.UNHEALTHY
+
+
+def _of_node(node: Node) -> str:
+    return "ok" if node.status == _ACTIVE else f"the server is {node.status}"
