@@ -17,6 +17,8 @@ class Settings(BaseSettings):
             driver's clusters.
         secrets_key: Base64 key of 32 bytes which encrypts stored secrets. Without it a key file is
             made in ``state_directory``; several hosts must share one key.
+        drivers_directory: Holds drivers as folders, without packaging; it need not exist.
+        driver_load_seconds: How long a driver may take to be loaded.
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
         poll_interval_seconds: Time between two list calls of a poll hub.
         max_clusters_per_project: Magnum's ``[quotas] max_clusters_per_project``.
@@ -63,6 +65,8 @@ class Settings(BaseSettings):
 
     enabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     disabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
+    drivers_directory: Path = Path("/usr/share/jeroboam/drivers")
+    driver_load_seconds: float = Field(default=30.0, gt=0)
     max_clusters_per_project: int = Field(default=20, ge=0)
 
     max_schedules_per_project: int = Field(default=20, ge=0)

@@ -16,6 +16,7 @@ from jeroboam import health, temporal
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.activities.driver_files import FileCache
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
 from jeroboam.activities.operation import OperationActivities
@@ -161,6 +162,7 @@ async def run(settings: Settings) -> None:
             revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
             outbound=hooks.outbound,
             callbacks=hooks.callbacks,
+            files=FileCache(store, settings.state_directory / "driver-files"),
         )
         client = await temporal.connect_when_up(settings)
         await temporal.register_search_attributes(client)

@@ -5,16 +5,20 @@ not touch the cluster any more: what it wants is no longer wanted.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+import structlog
 from temporalio import activity
 
 from jeroboam.activities.dependencies import Dependencies, driver_context
 from jeroboam.drivers.base import ClusterDriver, DriverContext
-from jeroboam.errors import OperationEndedError
+from jeroboam.errors import DriverContractError, OperationEndedError
 from jeroboam.models import BackendCall, ClusterSpec, Operation
 from jeroboam.models.wire import StepInput
 from jeroboam.store import Store
+
+log = structlog.get_logger(__name__)
 
 
 class Runs(Protocol):
@@ -42,8 +46,7 @@ class Admitted:
 
     def spec_of(self, call: BackendCall | None) -> ClusterSpec:
         """Return the cluster that a call leads to, or removes something of."""
-        recorded = call is not None and (call.restore or call.method.removes)
-        return self.spec if recorded else self.target
+        return _meant(call, self.spec, self.target)
 
 
 class Admission:
@@ -90,21 +93,41 @@ class Admission:
         Raises:
             OperationEndedError: See ``operation``.
             NotFoundError: The cluster does not exist.
-            DriverContractError: The driver is not installed on this worker.
+            DriverContractError: The driver is not installed on this worker, or the files that the
+                cluster was built from are lost.
         """
         found = await self._store.operations.at_work(step.operation_id)
         if found.specs is None:
             raise _ended(found.operation)
         await self._check_run(found.operation)
         spec, target = found.specs
+        folder = await self._folder(step, _meant(step.call, spec, target))
         return Admitted(
             step=step,
             operation=found.operation,
             spec=spec,
             target=target,
             driver=self._dependencies.drivers.installed(spec.cluster.driver),
-            context=driver_context(self._dependencies, step, spec),
+            context=driver_context(self._dependencies, step, spec, folder),
         )
+
+    async def _folder(self, step: StepInput, meant: ClusterSpec) -> Path | None:
+        cache = self._dependencies.files
+        if cache is None:
+            return None
+        try:
+            return await cache.folder(meant.cluster)
+        except DriverContractError as error:
+            if not step.kind.deletes:
+                raise
+            # What is lost must not keep a cluster from being removed.
+            log.warning("driver_files_lost", cluster_id=step.cluster_id, reason=error.message)
+            return None
+
+
+def _meant(call: BackendCall | None, spec: ClusterSpec, target: ClusterSpec) -> ClusterSpec:
+    recorded = call is not None and (call.restore or call.method.removes)
+    return spec if recorded else target
 
 
 def _ended(operation: Operation) -> OperationEndedError:

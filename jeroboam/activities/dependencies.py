@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from jeroboam import certificates
+from jeroboam.activities.driver_files import FileCache
 from jeroboam.drivers.base import CloudAccess, ClusterSecrets, DriverContext
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.base import Outbound
@@ -27,6 +29,7 @@ class Dependencies:
         revoke_trust: Removes a cluster's trust from a cloud; none is success.
         outbound: The way out for hooks.
         callbacks: Makes the URLs of their late answers.
+        files: Where drivers find what clusters were built from.
     """
 
     store: Store
@@ -36,18 +39,24 @@ class Dependencies:
     revoke_trust: Callable[[str, str], None]
     outbound: Outbound = field(default_factory=lambda: HookKit().outbound)
     callbacks: Callbacks = field(default_factory=lambda: HookKit().callbacks)
+    files: FileCache | None = None
 
 
-def driver_context(dependencies: Dependencies, step: StepInput, spec: ClusterSpec) -> DriverContext:
+def driver_context(
+    dependencies: Dependencies, step: StepInput, spec: ClusterSpec, folder: Path | None = None
+) -> DriverContext:
     """Return the surroundings of a step's driver call; call it on the event loop."""
-    return context_of(dependencies, spec, step.idempotency_key)
+    return context_of(dependencies, spec, step.idempotency_key, folder)
 
 
-def context_of(dependencies: Dependencies, spec: ClusterSpec, key: str) -> DriverContext:
+def context_of(
+    dependencies: Dependencies, spec: ClusterSpec, key: str, folder: Path | None = None
+) -> DriverContext:
     """Return the surroundings of a driver call; call it on the event loop.
 
     Args:
         key: The call's idempotency key.
+        folder: Where the files are from which the cluster is built.
     """
     loop = asyncio.get_running_loop()
 
@@ -60,4 +69,5 @@ def context_of(dependencies: Dependencies, spec: ClusterSpec, key: str) -> Drive
         idempotency_key=key,
         cloud=dependencies.cloud(spec.cluster.cloud),
         read_secrets=read_secrets,
+        folder=folder,
     )

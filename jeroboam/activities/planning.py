@@ -8,11 +8,12 @@ from jeroboam.drivers.base import (
     SupportsRebuild,
     SupportsUpgrade,
 )
+from jeroboam.drivers.inspection import major
 from jeroboam.drivers.registry import DriverRegistry
-from jeroboam.errors import InvalidRequestError
+from jeroboam.errors import ConflictError, InvalidRequestError
 from jeroboam.hooks.catalogue import choose
 from jeroboam.hooks.registry import HookRegistry
-from jeroboam.models import ClusterSpec, Operation, OperationKind, Plan
+from jeroboam.models import Cluster, ClusterSpec, DriverFiles, Operation, OperationKind, Plan
 from jeroboam.models.plans import build_plan
 from jeroboam.models.targets import target_of
 from jeroboam.models.work import chosen_nodes
@@ -29,6 +30,8 @@ _NEEDED = {
     OperationKind.CHECK_HEALTH: SupportsHealth,
 }
 
+_NEED_ENABLED = frozenset({OperationKind.CREATE, OperationKind.UPGRADE})
+
 
 class Planner:
     """Makes plans, for runs and for dry runs alike.
@@ -44,6 +47,26 @@ class Planner:
         self._drivers = drivers
         self._hooks = hooks
 
+    def pin(self, operation: Operation, driver: str) -> tuple[Operation, DriverFiles | None]:
+        """Settle to which version of its driver an upgrade moves a cluster: the installed one.
+
+        Args:
+            driver: Name of the cluster's driver.
+
+        Returns:
+            The operation, and the files to keep with it.
+
+        Raises:
+            DriverNotFoundError: The driver is not installed, or is disabled.
+        """
+        if operation.kind is not OperationKind.UPGRADE:
+            return operation, None
+        version, files = self._drivers.get(driver).version, self._drivers.files(driver)
+        parameters = operation.parameters.model_copy(
+            update={"driver_version": version, "driver_files": files and files.digest}
+        )
+        return operation.model_copy(update={"parameters": parameters}), files
+
     async def plan(self, operation: Operation, spec: ClusterSpec | None = None) -> Plan:
         """Return the plan of an operation, after all that can be checked was checked.
 
@@ -53,13 +76,15 @@ class Planner:
         Raises:
             InvalidRequestError: The driver refuses it, or cannot do it.
             NotFoundError: The cluster, a template, a node group or a node does not exist.
+            DriverNotFoundError: The driver is not installed, or disabled.
+            ConflictError: The driver that is installed is of another major version.
         """
         if spec is None:
             recorded, target = await self._store.clusters.spec_and_target(operation)
         else:
             recorded = spec
             target = target_of(spec, operation.kind, operation.parameters)
-        driver = self._drivers.installed(recorded.cluster.driver)
+        driver = self._driver(operation.kind, recorded.cluster)
         check(driver, operation, recorded, target)
         hooks = choose(
             operation.kind,
@@ -76,6 +101,26 @@ class Planner:
             hooks=hooks,
             rollback=operation.rollback,
         )
+
+    def _driver(self, kind: OperationKind, cluster: Cluster) -> ClusterDriver:
+        """Return the driver; what is disabled still serves the clusters that are there.
+
+        Raises:
+            DriverNotFoundError: It is not installed, or disabled for what the operation wants.
+            ConflictError: The one that is installed is of another major version.
+        """
+        if kind in _NEED_ENABLED:
+            driver = self._drivers.get(cluster.driver)
+        else:
+            driver = self._drivers.installed(cluster.driver)
+        if not kind.deletes and major(driver.version) != major(cluster.driver_version):
+            raise ConflictError(
+                f"The cluster was built by version {cluster.driver_version} of the driver "
+                f"{cluster.driver}, and {driver.version} is installed. Another major version does "
+                "not work on it; it can only be deleted. Your operator can install the former one "
+                "again."
+            )
+        return driver
 
 
 def check(

@@ -13,6 +13,9 @@ from jeroboam.store import Store
 GRACE = timedelta(seconds=30)
 """Younger operations are left alone: the request that made them may still be at work."""
 
+KEEP_FILES = timedelta(days=1)
+"""Files of drivers that no cluster is built from any more are kept for so long."""
+
 ENDED_OUTSIDE = (
     "The operation's run ended without a record: it was terminated or reset from outside. "
     "What the backend has built is still there; delete the cluster, or repeat the operation."
@@ -49,6 +52,7 @@ class ReconcileActivities:
             except JeroboamError as error:
                 # One row's trouble is no reason to leave the others as they are.
                 log.warning("not_reconciled", operation_id=operation.uuid, error=error.message)
+        await self._store.driver_files.prune(utc_now() - KEEP_FILES)
         return touched
 
     async def _reconcile(self, operation: Operation) -> int:

@@ -9,7 +9,7 @@ from jeroboam.errors import (
     NotFoundError,
     OperationInProgressError,
 )
-from jeroboam.models import ClusterSpec, Operation, OperationKind, Parameters, Plan
+from jeroboam.models import ClusterSpec, DriverFiles, Operation, OperationKind, Parameters, Plan
 from jeroboam.models.lifecycle import TRAITS, refusal
 from jeroboam.models.schedule import WhenBusy, operation_uuid
 from jeroboam.models.scheduled_wire import AcceptInput, Order
@@ -18,6 +18,9 @@ from jeroboam.store import Scope, Store
 
 class Plans(Protocol):
     """Makes the plan of an operation, or says why it cannot be done."""
+
+    def pin(self, operation: Operation, driver: str) -> tuple[Operation, DriverFiles | None]:
+        """Settle to which version of its driver an upgrade moves a cluster."""
 
     async def plan(self, operation: Operation) -> Plan:
         """Return the plan."""
@@ -80,9 +83,11 @@ class Acceptor:
 
     async def _store_operation(self, ask: AcceptInput, spec: ClusterSpec, uuid: str) -> Operation:
         try:
-            operation = _operation(ask.order, spec, uuid)
+            operation, files = self._plans.pin(
+                _operation(ask.order, spec, uuid), spec.cluster.driver
+            )
             await self._plans.plan(operation)
-            await self._store.operations.accept(operation)
+            await self._store.operations.accept(operation, files)
         except OperationInProgressError as error:
             raise _busy(ask, error) from error
         except JeroboamError as error:

@@ -9,14 +9,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from keystoneauth1.session import Session
 
+from jeroboam.drivers import folders
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import (
     ClusterOutputs,
     ClusterSpec,
+    ClusterTemplate,
     Health,
     Method,
     Model,
@@ -34,6 +37,11 @@ class Provides:
     server_type: str
     os: str
     coe: str
+
+    @property
+    def words(self) -> str:
+        """The kind as a user reads it."""
+        return f"{self.coe} on {self.os} ({self.server_type})"
 
 
 class CloudAccess(Protocol):
@@ -113,11 +121,14 @@ class DriverContext:
         idempotency_key: ``<cluster>:<operation>:<step>``, the same on every retry of the call.
         cloud: Sessions on the cluster's cloud.
         read_secrets: Gives the cluster's certificates and tokens.
+        folder: Where the files lie from which this cluster is built, as ``ClusterDriver.files``
+            names them; ``None`` is those that are installed.
     """
 
     idempotency_key: str
     cloud: CloudAccess
     read_secrets: SecretReader
+    folder: Path | None = None
 
 
 class Phase(StrEnum):
@@ -255,6 +266,36 @@ class ClusterDriver(ABC):
     @abstractmethod
     def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
         """Read the addresses and versions of a cluster that is up."""
+
+    def files(self) -> Mapping[str, str]:
+        """Return the texts from which clusters are built, by relative path; the same every time.
+
+        They are kept with each cluster, and its later operations find them in
+        ``DriverContext.folder``, whatever is installed by then. By default it is all that lies in
+        the folder ``templates`` beside the driver's module.
+
+        Raises:
+            DriverContractError: A file cannot be read.
+        """
+        folder = folders.templates_of(type(self))
+        return {} if folder is None else folders.texts(folder)
+
+    def check_installation(self) -> None:  # noqa: B027 - most have nothing to check
+        """Check at start-up what is installed: templates, and programs or libraries beside it.
+
+        Raises:
+            DriverContractError: The driver cannot work as it is; the message says what to do.
+        """
+
+    def validate_template(self, template: ClusterTemplate) -> None:
+        """Check a template when it is made: its labels, mostly. No I/O.
+
+        A cluster may still add what the template leaves open, so nothing is missing here.
+
+        Raises:
+            InvalidRequestError: With the offending field or label and what would be right.
+        """
+        _ = template
 
     def check_resize(self, spec: ClusterSpec, group: NodeGroup, node_count: int) -> None:
         """Check that a group of a cluster may get another size. No I/O.

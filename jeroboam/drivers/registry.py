@@ -9,39 +9,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
-from jeroboam import plugins
+from jeroboam.drivers import discovery
 from jeroboam.drivers.base import ClusterDriver, Provides
+from jeroboam.drivers.sources import BrokenDriver, DriverEntry
 from jeroboam.errors import (
     AmbiguousDriverError,
     ConfigurationError,
-    DriverContractError,
     DriverNotFoundError,
     InvalidRequestError,
 )
+from jeroboam.models import DriverFiles
 from jeroboam.settings import Settings
 
-NAMESPACE = "jeroboam.drivers"
+__all__ = ["BrokenDriver", "DriverEntry", "DriverRegistry", "Selection"]
+
 OS_DISTRO_DEPRECATED = (
     "The image says its distribution with the property 'os_distro' only, which is deprecated for "
     "this use; set 'magnum_distro' on the image."
 )
-
-log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class DriverEntry:
-    """One installed driver, and why it may not be used."""
-
-    driver: ClusterDriver
-    disabled_reason: str | None = None
-
-    @property
-    def enabled(self) -> bool:
-        """Whether clusters can be made with it."""
-        return self.disabled_reason is None
 
 
 @dataclass(frozen=True)
@@ -59,47 +44,86 @@ class Selection:
 
 
 class DriverRegistry:
-    """The drivers of this process, by name."""
+    """The drivers of this process, by name.
 
-    def __init__(self, entries: Iterable[DriverEntry]) -> None:
+    Args:
+        entries: Those that can be used.
+        broken: Those that cannot.
+    """
+
+    def __init__(self, entries: Iterable[DriverEntry], broken: Iterable[BrokenDriver] = ()) -> None:
         self._entries = {entry.driver.name: entry for entry in entries}
+        self._broken = tuple(broken)
 
     @classmethod
     def load(cls, settings: Settings) -> "DriverRegistry":
-        """Load all installed drivers.
+        """Load all drivers that are installed or lie in the drop-in directory.
+
+        One that cannot be used is logged and told apart; it harms nobody else.
 
         Raises:
-            DriverContractError: A driver cannot be imported, is no ``ClusterDriver``, has another
-                name than its entry point, or two packages claim one name.
-            ConfigurationError: The settings name a driver that is not installed.
+            ConfigurationError: The settings name a driver that is not there.
         """
-        drivers = _load_drivers()
-        unknown = {*settings.enabled_drivers, *settings.disabled_drivers} - drivers.keys()
+        found = discovery.find(settings)
+        registry = cls(found.entries, found.broken)
+        unknown = {*settings.enabled_drivers, *settings.disabled_drivers} - registry.names
         if unknown:
             raise ConfigurationError(
                 f"The settings enable or disable drivers that are not installed: "
-                f"{', '.join(sorted(unknown))}. Installed: {', '.join(sorted(drivers))}."
+                f"{', '.join(sorted(unknown))}. Installed: {registry.listed}."
             )
-        return cls(
-            DriverEntry(driver, _disabled_reason(name, settings))
-            for name, driver in sorted(drivers.items())
-        )
+        return registry
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all drivers, of the broken ones too."""
+        return frozenset({*self._entries, *(one.name for one in self._broken)})
+
+    @property
+    def listed(self) -> str:
+        """All names in one line, those of broken drivers marked."""
+        marks = {name: name for name in self._entries}
+        marks |= {one.name: f"{one.name} (broken)" for one in self._broken if one.name not in marks}
+        return ", ".join(marks[name] for name in sorted(marks)) or "none"
 
     def entries(self) -> tuple[DriverEntry, ...]:
-        """Return all drivers, the disabled ones too."""
+        """Return all drivers that can be used, the disabled ones too."""
         return tuple(self._entries.values())
+
+    def broken(self) -> tuple[BrokenDriver, ...]:
+        """Return those that cannot be used, with the reasons."""
+        return self._broken
+
+    def entry(self, name: str) -> DriverEntry:
+        """Return a driver with what is known of it, even when it is disabled.
+
+        Raises:
+            DriverNotFoundError: It is not installed, or cannot be used.
+        """
+        if name in self._entries:
+            return self._entries[name]
+        if name in self.names:
+            raise DriverNotFoundError(
+                f"Driver '{name}' is installed and cannot be used. Operators read the reason in "
+                f"'jeroboam driver show {name}'."
+            )
+        raise DriverNotFoundError(f"Driver '{name}' is not installed. Installed: {self.listed}.")
 
     def installed(self, name: str) -> ClusterDriver:
         """Return a driver even when it is disabled, for what exists already: a delete, say.
 
         Raises:
-            DriverNotFoundError: It is not installed.
+            DriverNotFoundError: It is not installed, or cannot be used.
         """
-        if name not in self._entries:
-            raise DriverNotFoundError(
-                f"Driver '{name}' is not installed. Installed: {', '.join(self._entries)}."
-            )
-        return self._entries[name].driver
+        return self.entry(name).driver
+
+    def files(self, name: str) -> DriverFiles | None:
+        """Return what new clusters of a driver are built from.
+
+        Raises:
+            DriverNotFoundError: It is not installed, or cannot be used.
+        """
+        return self.entry(name).files
 
     def get(self, name: str) -> ClusterDriver:
         """Return an enabled driver.
@@ -108,7 +132,7 @@ class DriverRegistry:
             DriverNotFoundError: It is not installed, or is disabled.
         """
         driver = self.installed(name)
-        reason = self._entries[name].disabled_reason
+        reason = self.entry(name).disabled_reason
         if reason:
             raise DriverNotFoundError(f"Driver '{name}' is disabled: {reason}.")
         return driver
@@ -146,8 +170,8 @@ class DriverRegistry:
         driver = self.get(name)
         if wanted not in driver.provides:
             raise InvalidRequestError(
-                f"Driver '{name}' does not build {_describe(wanted)} clusters. "
-                f"It builds: {'; '.join(_describe(kind) for kind in driver.provides)}."
+                f"Driver '{name}' does not build {wanted.words} clusters. "
+                f"It builds: {'; '.join(kind.words for kind in driver.provides)}."
             )
         return driver
 
@@ -157,7 +181,7 @@ class DriverRegistry:
         if len(enabled) > 1:
             names = ", ".join(driver.name for driver in enabled)
             raise AmbiguousDriverError(
-                f"Several drivers build {_describe(wanted)} clusters: {names}. Name one in the "
+                f"Several drivers build {wanted.words} clusters: {names}. Name one in the "
                 "template's 'driver', or in the image property 'magnum_driver'."
             )
         if enabled:
@@ -166,43 +190,15 @@ class DriverRegistry:
             f" Driver '{entry.driver.name}' would, but is disabled: {entry.disabled_reason}."
             for entry in fitting
         )
-        raise DriverNotFoundError(f"No driver builds {_describe(wanted)} clusters.{hint}")
-
-
-def _load_drivers() -> dict[str, ClusterDriver]:
-    found = plugins.load(NAMESPACE, "driver")
-    return {name: _checked(name, driver) for name, driver in found.items()}
-
-
-def _checked(name: str, driver: object) -> ClusterDriver:
-    if not isinstance(driver, ClusterDriver):
-        raise DriverContractError(f"Driver '{name}' is no ClusterDriver but {type(driver)!r}.")
-    if driver.name != name:
-        raise DriverContractError(
-            f"Driver '{driver.name}' is registered under another name, '{name}'."
-        )
-    return driver
-
-
-def _disabled_reason(name: str, settings: Settings) -> str | None:
-    if name in settings.disabled_drivers:
-        return "the operator lists it in disabled_drivers"
-    if settings.enabled_drivers and name not in settings.enabled_drivers:
-        return "the operator does not list it in enabled_drivers"
-    return None
+        raise DriverNotFoundError(f"No driver builds {wanted.words} clusters.{hint}")
 
 
 def _distro_of(properties: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
     if properties.get("magnum_distro"):
         return str(properties["magnum_distro"]), ()
     if properties.get("os_distro"):
-        log.warning("os_distro_deprecated", os_distro=properties["os_distro"])
         return str(properties["os_distro"]), (OS_DISTRO_DEPRECATED,)
     raise InvalidRequestError(
         "The image does not declare its distribution. Set the property 'magnum_distro' on it, for "
         "example: openstack image set --property magnum_distro=fedora-coreos IMAGE"
     )
-
-
-def _describe(kind: Provides) -> str:
-    return f"{kind.coe} on {kind.os} ({kind.server_type})"

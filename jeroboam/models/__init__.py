@@ -12,6 +12,7 @@ from jeroboam.models.cluster import (
     NodeGroup,
     Status,
 )
+from jeroboam.models.driver_files import DriverFiles
 from jeroboam.models.identity import Identity
 from jeroboam.models.kind import OperationKind
 from jeroboam.models.operation import (
@@ -43,6 +44,7 @@ __all__ = [
     "ClusterOutputs",
     "ClusterSpec",
     "ClusterTemplate",
+    "DriverFiles",
     "FailurePolicy",
     "Health",
     "HealthStatus",

@@ -19,12 +19,26 @@ def describe_changes(
         return {"cluster": f"{spec.cluster.name} and all that belongs to it is removed"}
     if spec.template.uuid != target.template.uuid:
         changes["cluster_template"] = f"{spec.template.name} -> {target.template.name}"
+    changes |= _changes_of_driver(spec, target)
     old, new = spec.cluster.labels, target.cluster.labels
     for label in sorted(old.keys() | new.keys()):
         if old.get(label) != new.get(label):
             was, will = old.get(label, "not set"), new.get(label, "not set")
             changes[f"labels.{label}"] = f"{was} -> {will}"
     return changes | _changes_of_groups(kind, spec, target)
+
+
+def _changes_of_driver(spec: ClusterSpec, target: ClusterSpec) -> dict[str, str]:
+    old, new = spec.cluster, target.cluster
+    if old.driver_version != new.driver_version:
+        return {"driver_version": f"{old.driver_version} -> {new.driver_version}"}
+    if old.driver_files != new.driver_files:
+        return {"driver_files": f"{_short(old.driver_files)} -> {_short(new.driver_files)}"}
+    return {}
+
+
+def _short(digest: str | None) -> str:
+    return digest[:12] if digest else "none"
 
 
 def _changes_of_groups(

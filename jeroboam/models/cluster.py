@@ -149,7 +149,11 @@ class Cluster(Model):
 
     Args:
         stack_id: Backend id, free text written by the driver (Magnum's name for the column).
-        driver: Name of the driver that built the cluster; with ``driver_version`` it is the pin.
+        driver: Name of the driver that built the cluster.
+        driver_version: Version of the driver that built the cluster, or that an upgrade moved it
+            to.
+        driver_files: Digest of the driver's files that the cluster is built from; ``None`` if the
+            driver has none.
         cloud: Name of the cloud (an entry of ``clouds.yaml``) on which it lives.
         trust_id: Keystone trust with which the worker acts for the owner. It is no secret: only
             the service user, the trustee, can use it.
@@ -184,6 +188,7 @@ class Cluster(Model):
     faults: Mapping[str, str] = Field(default_factory=dict)
     driver: str
     driver_version: str
+    driver_files: str | None = None
     cloud: str
     trust_id: str | None = None
     operation_id: str | None = None

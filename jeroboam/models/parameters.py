@@ -12,6 +12,9 @@ class Parameters(Model):
         node_count: update, resize: the new size.
         nodes_to_remove: resize: names of nodes that must be among those removed.
         cluster_template_id: upgrade: uuid of the template to move to.
+        driver_version: upgrade: the driver's version to move to, as it was installed when the
+            upgrade was accepted.
+        driver_files: upgrade: digest of that version's files.
         batch_size: upgrade, rebuild, reboot: how many nodes at a time; ``None`` is all at once.
             Of the control plane it is always one.
         node_groups: rebuild, reboot: uuids; empty means all groups.
@@ -23,6 +26,8 @@ class Parameters(Model):
     node_count: int | None = None
     nodes_to_remove: tuple[str, ...] = ()
     cluster_template_id: str | None = None
+    driver_version: str | None = None
+    driver_files: str | None = None
     batch_size: int | None = 1
     node_groups: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()

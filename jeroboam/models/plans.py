@@ -73,7 +73,7 @@ def build_plan(
     return Plan(
         kind=kind,
         driver=spec.cluster.driver,
-        driver_version=spec.cluster.driver_version,
+        driver_version=target.cluster.driver_version,
         cloud=spec.cluster.cloud,
         cluster_name=spec.cluster.name,
         project_id=spec.cluster.project_id,

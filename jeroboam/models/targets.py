@@ -5,6 +5,7 @@ from them, so a roll-back needs no memory of its own.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from jeroboam.models.cluster import MASTER, Cluster, ClusterSpec, ClusterTemplate, NodeGroup
 from jeroboam.models.kind import OperationKind
@@ -85,7 +86,11 @@ def _upgraded_cluster(
         # One group catches up with its cluster, which stays as it is.
         return spec.cluster
     labels = upgraded_labels(spec.cluster.labels, spec.template.labels, template.labels)
-    return spec.cluster.model_copy(update={"cluster_template_id": template.uuid, "labels": labels})
+    changes: dict[str, Any] = {"cluster_template_id": template.uuid, "labels": labels}
+    if parameters.driver_version:
+        changes["driver_version"] = parameters.driver_version
+        changes["driver_files"] = parameters.driver_files
+    return spec.cluster.model_copy(update=changes)
 
 
 def _with_group(spec: ClusterSpec, group: NodeGroup) -> ClusterSpec:

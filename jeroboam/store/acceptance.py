@@ -12,18 +12,30 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, NotFoundError, OperationInProgressError
-from jeroboam.models import Operation, OperationKind, OperationState, Status, StepRecord
+from jeroboam.models import (
+    DriverFiles,
+    Operation,
+    OperationKind,
+    OperationState,
+    Status,
+    StepRecord,
+)
 from jeroboam.models.lifecycle import TRAITS, may_retry, refusal
 from jeroboam.models.plans import touched_groups
-from jeroboam.store import targets
+from jeroboam.store import driver_files, targets
 from jeroboam.store.query import fetch_all, model_of, values_of
 from jeroboam.store.tables import ClusterRow, NodeGroupRow, OperationRow
 
 ACTIVE = [state for state in OperationState if state.active]
 
 
-async def accept(connection: AsyncConnection, operation: Operation) -> None:
+async def accept(
+    connection: AsyncConnection, operation: Operation, files: DriverFiles | None = None
+) -> None:
     """Store a new operation and give it the cluster; one that is stored already is left alone.
+
+    Args:
+        files: What an upgrade moves the cluster to.
 
     Raises:
         OperationInProgressError: Another operation has the cluster.
@@ -41,6 +53,7 @@ async def accept(connection: AsyncConnection, operation: Operation) -> None:
         await connection.execute(
             insert(NodeGroupRow).values(**values_of(operation.parameters.group))
         )
+    await driver_files.keep(connection, files)
     before = await _statuses(connection, operation.cluster_id)
     stored = values_of(operation) | {"previous_statuses": before}
     await connection.execute(insert(OperationRow).values(**stored))

@@ -8,8 +8,16 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, QuotaExceededError
-from jeroboam.models import Cluster, ClusterSpec, HealthStatus, NodeGroup, Operation, utc_now
-from jeroboam.store import targets
+from jeroboam.models import (
+    Cluster,
+    ClusterSpec,
+    DriverFiles,
+    HealthStatus,
+    NodeGroup,
+    Operation,
+    utc_now,
+)
+from jeroboam.store import driver_files, targets
 from jeroboam.store.database import Database, lock
 from jeroboam.store.query import (
     Page,
@@ -41,18 +49,26 @@ class ClusterRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, spec: ClusterSpec, operation: Operation, *, project_limit: int) -> None:
+    async def create(
+        self,
+        spec: ClusterSpec,
+        operation: Operation,
+        *,
+        project_limit: int,
+        files: DriverFiles | None = None,
+    ) -> None:
         """Store a new cluster, its node groups and the operation that builds it: all or nothing.
 
         Args:
             project_limit: The most clusters that the project may have.
+            files: What the driver builds it from.
 
         Raises:
             QuotaExceededError: It has them already.
             ConflictError: The template is gone, or a uuid is taken.
         """
         try:
-            await self._database.write(_create, spec, operation, project_limit)
+            await self._database.write(_create, spec, operation, project_limit, files)
         except IntegrityError as error:
             raise ConflictError(
                 f"Cluster {spec.cluster.name} could not be stored: its template "
@@ -142,11 +158,16 @@ class ClusterRepository:
 
 
 async def _create(
-    connection: AsyncConnection, spec: ClusterSpec, operation: Operation, limit: int
+    connection: AsyncConnection,
+    spec: ClusterSpec,
+    operation: Operation,
+    limit: int,
+    files: DriverFiles | None,
 ) -> None:
     # The count stays true until the commit: all creates of the project wait here.
     await lock(connection, f"quota:{spec.cluster.project_id}")
     await _check_quota(connection, spec.cluster.project_id, limit)
+    await driver_files.keep(connection, files)
     await _insert(connection, spec, operation)
 
 

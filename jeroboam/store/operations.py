@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.models import (
     ClusterSpec,
+    DriverFiles,
     Operation,
     OperationKind,
     OperationState,
@@ -131,10 +132,13 @@ class OperationRepository:
         rows = await self._database.read(fetch_all, statement)
         return [model_of(Operation, OperationRow, row) for row in rows]
 
-    async def accept(self, operation: Operation) -> None:
+    async def accept(self, operation: Operation, files: DriverFiles | None = None) -> None:
         """Store a new operation, give it the cluster, and show that the cluster is at work.
 
         All or nothing; one that is stored already is left alone.
+
+        Args:
+            files: What an upgrade moves the cluster to.
 
         Raises:
             OperationInProgressError: Another operation has the cluster.
@@ -142,7 +146,7 @@ class OperationRepository:
             NotFoundError: The cluster, or a node group that is named, does not exist.
         """
         try:
-            await self._database.write(acceptance.accept, operation)
+            await self._database.write(acceptance.accept, operation, files)
         except IntegrityError as error:
             group = operation.parameters.group
             name = f" named {group.name}" if group else ""

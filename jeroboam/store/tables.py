@@ -20,6 +20,7 @@ _IDENTITY = BigInteger().with_variant(Integer, "sqlite")
 _UUID = String(36)
 _WORD = String(64)
 _NAME = String(255)
+_DIGEST = String(64)
 _NEVER_REUSE_IDS: tuple[Any, ...] = ({"sqlite_autoincrement": True},)
 
 
@@ -122,11 +123,27 @@ class ClusterRow(Base):
     faults: Mapped[dict[str, Any]]
     driver: Mapped[str]
     driver_version: Mapped[str]
+    driver_files: Mapped[str | None] = mapped_column(_DIGEST)
     cloud: Mapped[str]
     trust_id: Mapped[str | None]
     operation_id: Mapped[str | None] = mapped_column(_UUID)
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime | None]
+
+
+class DriverFilesRow(Base):
+    """The files of a version of a driver from which clusters are built.
+
+    ``kept_at`` is when they were last given to a cluster or an upgrade. Clusters name them without
+    a foreign key, which SQLite cannot add to a table that exists.
+    """
+
+    __tablename__ = "driver_files"
+    __table_args__ = ()
+
+    digest: Mapped[str] = mapped_column(_DIGEST, primary_key=True)
+    archive: Mapped[bytes] = mapped_column(LargeBinary)
+    kept_at: Mapped[datetime]
 
 
 class NodeGroupRow(Base):

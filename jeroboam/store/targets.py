@@ -11,7 +11,7 @@ from jeroboam.models.targets import target_of
 from jeroboam.store.query import fetch_all, fetch_one, model_of
 from jeroboam.store.tables import ClusterRow, NodeGroupRow, TemplateRow
 
-_CLUSTER_FIELDS = ("cluster_template_id", "labels")
+_CLUSTER_FIELDS = ("cluster_template_id", "labels", "driver_version", "driver_files")
 _GROUP_FIELDS = (
     "node_count",
     "min_node_count",

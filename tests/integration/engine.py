@@ -10,6 +10,7 @@ from typing import Any
 from temporalio.client import Client, WorkflowHandle
 
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.activities.driver_files import FileCache
 from jeroboam.drivers.fake.backend import FakeBackend
 from jeroboam.drivers.fake.cluster import FakeCluster
 from jeroboam.drivers.fake.driver import FakeDriver
@@ -178,6 +179,7 @@ async def running_engine(
     queue: str | None = None,
     kit: HookKit | None = None,
     driver: Callable[[Path], FakeDriver] = FakeDriver,
+    drivers: DriverRegistry | None = None,
 ) -> AsyncIterator[Engine]:
     """Yield an engine; it stops when the block ends."""
     kit = kit or HookKit(registry=HookRegistry(hooks))
@@ -195,12 +197,13 @@ async def running_engine(
     revoked: list[str] = []
     dependencies = Dependencies(
         store=store,
-        drivers=DriverRegistry([DriverEntry(driver(fakes))]),
+        drivers=drivers or DriverRegistry([DriverEntry(driver(fakes))]),
         hooks=kit.registry,
         cloud=lambda _: NoCloud(),
         revoke_trust=lambda _, trust: revoked.append(trust),
         outbound=kit.outbound,
         callbacks=kit.callbacks,
+        files=FileCache(store, directory / "driver-files"),
     )
     operations = OperationClient(client, store, settings)
     async with AsyncExitStack() as stack:

@@ -59,14 +59,14 @@ async def accept(
         ConflictError: The cluster's status forbids it.
         JeroboamError: The driver or a hook's declaration refuses it.
     """
-    operation = operation_of(wish, caller)
+    operation, files = dependencies.planner.pin(operation_of(wish, caller), wish.cluster.driver)
     # The store asks again under the lock; this spares the driver a cluster at work.
     await _require_ready(dependencies.store, wish)
     plan = await dependencies.planner.plan(operation)
     if dry_run:
         return Outcome(operation, plan)
     structlog.contextvars.bind_contextvars(operation_id=operation.uuid)
-    await dependencies.store.operations.accept(operation)
+    await dependencies.store.operations.accept(operation, files)
     await dependencies.operations.start(operation)
     return Outcome(operation)
 

@@ -35,6 +35,7 @@ async def specify(
     template_rules.check_docker_volume(template, values["docker_volume_size"])
     found = await _look_up(dependencies, caller, template, values)
     driver = select_driver(dependencies, template, found).driver
+    files = dependencies.drivers.files(driver.name)
     cluster = Cluster(
         **values,
         name=request.name or names.generate("cluster"),
@@ -45,6 +46,7 @@ async def specify(
         discovery_url=request.discovery_url,
         driver=driver.name,
         driver_version=driver.version,
+        driver_files=files and files.digest,
         cloud=dependencies.settings.cloud,
     )
     groups = _default_groups(cluster, template, request)

@@ -14,7 +14,7 @@ from jeroboam.api.http.links import Links
 from jeroboam.api.http.versions import Microversion
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.kit import HookKit
-from jeroboam.models import Cluster, ClusterSpec, Operation, Plan
+from jeroboam.models import Cluster, ClusterSpec, DriverFiles, Operation, Plan
 from jeroboam.models.coe_wire import CoeRequest
 from jeroboam.models.schedule import Doings, Schedule
 from jeroboam.models.wire import HookAnswer
@@ -46,6 +46,9 @@ class Operations(Protocol):
 
 class Planner(Protocol):
     """Makes plans; ``activities.planning.Planner`` is the real one."""
+
+    def pin(self, operation: Operation, driver: str) -> tuple[Operation, DriverFiles | None]:
+        """Settle to which version of its driver an upgrade moves a cluster."""
 
     async def plan(self, operation: Operation, spec: ClusterSpec | None = None) -> Plan:
         """Return what an operation would do, after all checks; writes nothing."""

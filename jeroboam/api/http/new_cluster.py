@@ -90,6 +90,7 @@ async def _accept(
             spec.model_copy(update={"cluster": cluster}),
             operation,
             project_limit=dependencies.settings.max_clusters_per_project,
+            files=dependencies.drivers.files(driver.name),
         )
     except BaseException:
         await _withdraw_trust(dependencies, cluster)

@@ -16,14 +16,29 @@ def version_of(spec: ClusterSpec, group: NodeGroup) -> str:
     return labels.parse({**spec.labels, **group.labels}).fake_version
 
 
-def building(cluster: FakeCluster, spec: ClusterSpec, groups: Iterable[NodeGroup]) -> list[Change]:
-    """Return the changes after which groups are there with all their nodes."""
+def building(
+    cluster: FakeCluster, spec: ClusterSpec, groups: Iterable[NodeGroup], setup: str = ""
+) -> list[Change]:
+    """Return the changes after which groups are there with all their nodes.
+
+    Args:
+        setup: What the driver's templates say; here and below.
+    """
     cluster.exists = True
-    return [change for group in groups for change in _missing(spec, group, _made(cluster, group))]
+    there = [(group, _made(cluster, group)) for group in groups]
+    return [
+        change
+        for group, made in there
+        for change in _added(spec, group, made, group.node_count - len(made.nodes), setup)
+    ]
 
 
 def resizing(
-    cluster: FakeCluster, spec: ClusterSpec, group: NodeGroup, nodes_to_remove: Sequence[Node]
+    cluster: FakeCluster,
+    spec: ClusterSpec,
+    group: NodeGroup,
+    nodes_to_remove: Sequence[Node],
+    setup: str = "",
 ) -> list[Change]:
     """Return the changes after which a group has its size, and named nodes are gone."""
     there = _made(cluster, group)
@@ -35,16 +50,18 @@ def resizing(
         Change(do="remove", group=group.uuid, node=name) for name in (*named, *reversed(youngest))
     ]
     missing = group.node_count - len(others)
-    return [*removals, *_added(spec, group, there, missing)]
+    return [*removals, *_added(spec, group, there, missing, setup)]
 
 
-def upgrading(cluster: FakeCluster, spec: ClusterSpec, group: NodeGroup) -> list[Change]:
-    """Return the changes after which a group's nodes have its version and image."""
-    version, image = version_of(spec, group), image_of(spec, group)
+def upgrading(
+    cluster: FakeCluster, spec: ClusterSpec, group: NodeGroup, setup: str = ""
+) -> list[Change]:
+    """Return the changes after which a group's nodes have its version, image and set-up."""
+    wanted = {"version": version_of(spec, group), "image": image_of(spec, group), "setup": setup}
     return [
-        Change(do="replace", group=group.uuid, node=node.name, version=version, image=image)
+        Change(do="replace", group=group.uuid, node=node.name, **wanted)
         for node in _made(cluster, group).nodes
-        if (node.version, node.image) != (version, image)
+        if (node.version, node.image, node.setup) != tuple(wanted.values())
     ]
 
 
@@ -57,10 +74,12 @@ def rebooting(cluster: FakeCluster, nodes: Sequence[Node], key: str) -> list[Cha
     ]
 
 
-def rebuilding(cluster: FakeCluster, nodes: Sequence[Node], key: str) -> list[Change]:
+def rebuilding(
+    cluster: FakeCluster, nodes: Sequence[Node], key: str, setup: str = ""
+) -> list[Change]:
     """Return a rebuild of each node that this call has not rebuilt yet."""
     return [
-        Change(do="rebuild", group=group.uuid, node=node.name)
+        Change(do="rebuild", group=group.uuid, node=node.name, setup=setup)
         for group, node in _found(cluster, nodes)
         if key not in node.rebuilds
     ]
@@ -111,16 +130,16 @@ def _made(cluster: FakeCluster, group: NodeGroup) -> FakeGroup:
     return there
 
 
-def _missing(spec: ClusterSpec, group: NodeGroup, there: FakeGroup) -> Iterator[Change]:
-    return _added(spec, group, there, group.node_count - len(there.nodes))
-
-
-def _added(spec: ClusterSpec, group: NodeGroup, there: FakeGroup, count: int) -> Iterator[Change]:
+def _added(
+    spec: ClusterSpec, group: NodeGroup, there: FakeGroup, count: int, setup: str
+) -> Iterator[Change]:
     version, image = version_of(spec, group), image_of(spec, group)
     for _ in range(count):
         name = f"{spec.cluster.name}-{group.name}-{there.names_given}"
         there.names_given += 1
-        yield Change(do="create", group=group.uuid, node=name, version=version, image=image)
+        yield Change(
+            do="create", group=group.uuid, node=name, version=version, image=image, setup=setup
+        )
 
 
 def _found(cluster: FakeCluster, nodes: Sequence[Node]) -> Iterator[tuple[FakeGroup, FakeNode]]:

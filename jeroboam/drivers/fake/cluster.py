@@ -107,7 +107,11 @@ class FakeCluster(Record):
         if change.do == "create":
             address = f"198.51.{group.number}.{int(change.node.rpartition('-')[2])}"
             node = FakeNode(
-                name=change.node, address=address, version=change.version, image=change.image
+                name=change.node,
+                address=address,
+                version=change.version,
+                image=change.image,
+                setup=change.setup,
             )
             group.nodes.append(node)
             self.write(Event.CREATED, work, now, node)
@@ -123,12 +127,14 @@ class FakeCluster(Record):
                 self.write(Event.REMOVED, work, now, node)
             case "replace":
                 node.id, node.version, node.image = new_uuid(), change.version, change.image
+                node.setup = change.setup
                 self.write(Event.REPLACED, work, now, node)
             case "reboot":
                 node.reboots.append(work.key)
                 self.write(Event.REBOOTED, work, now, node)
             case "rebuild":
                 node.rebuilds.append(work.key)
+                node.setup = change.setup
                 node.status = "ACTIVE"
                 self.write(Event.REBUILT, work, now, node)
 

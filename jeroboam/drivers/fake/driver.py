@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from jeroboam import settings
+from jeroboam.drivers import folders
 from jeroboam.drivers.base import (
     ClusterDriver,
     DriverContext,
@@ -20,14 +21,22 @@ from jeroboam.drivers.base import (
     SupportsRebuild,
     SupportsUpgrade,
 )
-from jeroboam.drivers.fake import changes, labels, reading, version
+from jeroboam.drivers.fake import changes, labels, node_setup, reading, version
 from jeroboam.drivers.fake.backend import CLUSTER, FakeBackend, Request
 from jeroboam.drivers.fake.cluster import FakeCluster
 from jeroboam.drivers.fake.labels import FakeCall
 from jeroboam.drivers.fake.poller import FakePoller
 from jeroboam.drivers.fake.records import Change
 from jeroboam.errors import BackendFailedError, InvalidRequestError
-from jeroboam.models import ClusterOutputs, ClusterSpec, Health, Method, Node, NodeGroup
+from jeroboam.models import (
+    ClusterOutputs,
+    ClusterSpec,
+    ClusterTemplate,
+    Health,
+    Method,
+    Node,
+    NodeGroup,
+)
 from jeroboam.models.cluster import MASTER
 
 Plan = Callable[[FakeCluster], list[Change]]
@@ -62,6 +71,14 @@ class FakeDriver(
     def validate(self, spec: ClusterSpec) -> None:
         """Refuse labels that are not in the table, or have a wrong type."""
         labels.parse(spec.labels)
+
+    def check_installation(self) -> None:
+        """Read the templates."""
+        node_setup.read(folders.templates_of(type(self)))
+
+    def validate_template(self, template: ClusterTemplate) -> None:
+        """Refuse labels that are not in the table, or have a wrong type."""
+        labels.parse(template.labels)
 
     def check_resize(self, spec: ClusterSpec, group: NodeGroup, node_count: int) -> None:
         """Refuse a control plane without a majority."""
@@ -100,9 +117,10 @@ class FakeDriver(
         self, context: DriverContext, spec: ClusterSpec, timeout_minutes: int
     ) -> str:
         """Begin to build all node groups."""
+        setup = self._setup(context)
         return self._submit(
             *(context, spec, Method.CREATE_CLUSTER, CLUSTER),
-            lambda cluster: changes.building(cluster, spec, spec.node_groups),
+            lambda cluster: changes.building(cluster, spec, spec.node_groups, setup),
         )
 
     def update_cluster(
@@ -115,9 +133,10 @@ class FakeDriver(
     ) -> None:
         """Begin to add or remove nodes of a group."""
         self._require(spec, group)
+        setup = self._setup(context)
         self._submit(
             *(context, spec, Method.UPDATE_CLUSTER, group.uuid),
-            lambda cluster: changes.resizing(cluster, spec, group, nodes_to_remove),
+            lambda cluster: changes.resizing(cluster, spec, group, nodes_to_remove, setup),
         )
 
     def delete_cluster(self, context: DriverContext, spec: ClusterSpec) -> None:
@@ -132,9 +151,10 @@ class FakeDriver(
     ) -> str:
         """Begin to build one more group."""
         self._require(spec)
+        setup = self._setup(context)
         self._submit(
             *(context, spec, Method.CREATE_NODE_GROUP, group.uuid),
-            lambda cluster: changes.building(cluster, spec, (group,)),
+            lambda cluster: changes.building(cluster, spec, (group,), setup),
         )
         return f"fake-{group.uuid}"
 
@@ -158,9 +178,10 @@ class FakeDriver(
     ) -> None:
         """Begin to replace a group's nodes, each under its name and address."""
         self._require(spec, group)
+        setup = self._setup(context)
         self._submit(
             *(context, spec, Method.UPGRADE_NODE_GROUP, group.uuid),
-            lambda cluster: changes.upgrading(cluster, spec, group),
+            lambda cluster: changes.upgrading(cluster, spec, group, setup),
             batch_size,
         )
 
@@ -180,10 +201,10 @@ class FakeDriver(
     ) -> None:
         """Begin to rebuild nodes, one after the other."""
         self._require(spec)
-        key = context.idempotency_key
+        key, setup = context.idempotency_key, self._setup(context)
         self._submit(
             *(context, spec, Method.REBUILD_NODES, key),
-            lambda cluster: changes.rebuilding(cluster, nodes, key),
+            lambda cluster: changes.rebuilding(cluster, nodes, key, setup),
         )
 
     def poller(self) -> Poller:
@@ -230,6 +251,9 @@ class FakeDriver(
         if behaviour.fake_fail == call:
             raise BackendFailedError(behaviour.fake_fail_reason)
         return self._backend.read(spec.cluster.uuid)
+
+    def _setup(self, context: DriverContext) -> str:
+        return node_setup.read(context.folder or folders.templates_of(type(self)))
 
     def _behaviour(self, spec: ClusterSpec) -> labels.Labels:
         return self._backend.behaviour(spec.cluster.uuid, spec.labels)

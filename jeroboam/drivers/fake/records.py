@@ -61,6 +61,7 @@ class FakeNode(Record):
     Args:
         reboots: Idempotency keys of the calls that rebooted it, one for each time.
         rebuilds: The same for rebuilds.
+        setup: What the driver's templates said when it was set up.
     """
 
     name: str
@@ -69,6 +70,7 @@ class FakeNode(Record):
     status: str = "ACTIVE"
     version: str
     image: str
+    setup: str = ""
     reboots: list[str] = []
     rebuilds: list[str] = []
 
@@ -101,6 +103,7 @@ class Change(Record):
     due: float = 0.0
     version: str = ""
     image: str = ""
+    setup: str = ""
 
 
 class WorkState(StrEnum):

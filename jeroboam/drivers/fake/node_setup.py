@@ -1,0 +1,24 @@
+"""Reads from the driver's templates what its pretended nodes are set up with."""
+
+from pathlib import Path
+
+import yaml
+
+from jeroboam.errors import DriverContractError
+
+FILE = "node.yaml"
+
+
+def read(folder: Path | None) -> str:
+    """Return the set-up that the templates in a folder describe.
+
+    Raises:
+        DriverContractError: There is none.
+    """
+    try:
+        found = yaml.safe_load((folder / FILE).read_bytes()) if folder else None
+    except (OSError, yaml.YAMLError) as error:
+        raise DriverContractError(f"Template {FILE}: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("setup"), str):
+        raise DriverContractError(f"Template {FILE} has no text 'setup'.")
+    return str(found["setup"])
