@@ -36,6 +36,7 @@ def product_environment(layout: Layout) -> dict[str, str]:
         "JEROBOAM_TEMPORAL_ADDRESS": f"127.0.0.1:{layout.temporal_port}",
         "JEROBOAM_TEMPORAL_UI_URL": layout.temporal_ui_url,
         "JEROBOAM_API_PORT": str(layout.api_port),
+        "JEROBOAM_DRIVERS_DIRECTORY": str(layout.home / "drivers"),
         "JEROBOAM_WORKER_HEALTH_PORT": str(layout.worker_health_port),
         "JEROBOAM_POLL_INTERVAL_SECONDS": str(POLL_SECONDS),
         "JEROBOAM_SHUTDOWN_GRACE_SECONDS": str(GRACE_SECONDS),

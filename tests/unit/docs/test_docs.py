@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from jeroboam.drivers.base import DriverContext
 from jeroboam.errors import HookRejectedError
 from jeroboam.hooks.base import Hook, HookEvent
 from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import ClusterSpec, HookPhase, OperationKind
 from jeroboam.settings import Settings
-from jeroboam.testing.driver_suite import DriverCase, DriverSuite
-from tests.fakes import NoCloud, no_secrets
+from tests.fakes import NoCloud
 from tests.unit.docs import tables
 from tests.unit.specs import make_spec
 
@@ -142,24 +140,6 @@ def commands(example: str) -> list[tuple[str, str]]:
 @pytest.fixture
 def spec() -> ClusterSpec:
     return make_spec()
-
-
-class TestExampleDriver(DriverSuite):
-    """The driver of the page on writing drivers passes the compliance suite."""
-
-    @pytest.fixture
-    def case(self, tmp_path: Path, spec: ClusterSpec) -> DriverCase:
-        driver = run_code("how-to/write-a-driver.md")["FileDriver"]
-        assert isinstance(driver, type)
-        return DriverCase(
-            driver=driver(tmp_path),
-            spec=spec,
-            context=DriverContext("c:o:s", NoCloud(), no_secrets),
-            count_objects=lambda: len(list(tmp_path.iterdir())),
-            timeout_seconds=5,
-            poll_seconds=0.05,
-            bad_labels=(("colour", "red", "'green' or 'blue'"),),
-        )
 
 
 def example_hook(name: str, *arguments: object) -> Hook:

@@ -1,0 +1,1 @@
+"""Tools for those who write drivers: ``jeroboam driver new``, ``fork`` and ``lint``."""

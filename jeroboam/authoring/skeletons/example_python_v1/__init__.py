@@ -1,0 +1,1 @@
+"""Clusters that are files: a driver without a backend, to begin with."""
