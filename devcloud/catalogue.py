@@ -33,6 +33,7 @@ SERVICES = {
         Service("neutron", "network", 96),
         Service("nova", "compute", 74, "/v2.1"),
         Service("heat", "orchestration", 4, "/v1/%(project_id)s"),
+        Service("mistral", "workflowv2", 89, "/v2"),
     )
 }
 """What devcloud runs, in the order of start."""
@@ -45,7 +46,8 @@ PRODUCT = Service("jeroboam", "container-infra", 11, "/v1")
 
 SETS = {
     "quick": ("keystone", "glance", "heat"),
-    "full": tuple(SERVICES),
+    "full": tuple(name for name in SERVICES if name != "mistral"),
+    "mistral": tuple(SERVICES),
 }
 
 

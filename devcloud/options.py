@@ -234,6 +234,30 @@ def heat(layout: Layout) -> dict[str, Sections]:
     }
 
 
+def mistral(layout: Layout) -> dict[str, Sections]:
+    """Mistral's engine, executor and API, which find each other in memory."""
+    return {
+        "mistral.conf": {
+            "DEFAULT": _log(layout, "mistral")
+            | {"transport_url": IN_MEMORY, "scheduler_type": "default"},
+            "database": _database(layout, "mistral"),
+            "keystone_authtoken": _authtoken(layout, "mistral"),
+            "keystone": {"region_name": catalogue.REGION},
+            "openstack_actions": {"default_region": catalogue.REGION},
+            "executor": {"type": "local"},
+            # Nobody uses them here, and they look into the database every second.
+            "cron_trigger": {"enabled": False},
+            "scheduler": {"fixed_delay": 0.5, "random_delay": 0.1},
+            # After a restart of the one process, what it was at is given up within half a minute.
+            "action_heartbeat": {
+                "max_missed_heartbeats": 3,
+                "check_interval": 5,
+                "first_heartbeat_timeout": 30,
+            },
+        }
+    }
+
+
 FILES: dict[str, Callable[[Layout], dict[str, Sections]]] = {
     "keystone": keystone,
     "glance": glance,
@@ -241,4 +265,5 @@ FILES: dict[str, Callable[[Layout], dict[str, Sections]]] = {
     "neutron": neutron,
     "nova": nova,
     "heat": heat,
+    "mistral": mistral,
 }

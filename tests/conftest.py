@@ -117,7 +117,7 @@ def cloud() -> Iterator[Devcloud]:
     devcloud = Devcloud(
         Path(os.environ.get("TEST_DEVCLOUD_HOME", CHECKOUT / ".devcloud-test")),
         port_base=int(os.environ.get("TEST_PORT_BASE", "18000")),
-        services="full",
+        services="mistral",
         venv=CHECKOUT / ".devcloud" / "venv",
     )
     devcloud.start()

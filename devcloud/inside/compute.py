@@ -1,5 +1,7 @@
 """A compute driver whose machines exist in name only, but do what booted ones would."""
 
+import contextlib
+import functools
 import json
 import threading
 import time
@@ -100,7 +102,22 @@ class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
         if node:
             node.cancel()
         self._marker(instance.uuid).unlink(missing_ok=True)
+        self._console(instance.uuid).unlink(missing_ok=True)
         super().destroy(context, instance, *args, **kwargs)
+
+    def get_console_output(self, context: Any, instance: Any) -> str:
+        """Return what the machine has printed since it was made."""
+        _ = context
+        with contextlib.suppress(FileNotFoundError):
+            return self._console(instance.uuid).read_text(encoding="utf-8")
+        return ""
+
+    def _console(self, uuid: str) -> Path:
+        return self._nodes_folder / f"{uuid}.console"
+
+    def _print(self, uuid: str, line: str) -> None:
+        with self._console(uuid).open("a", encoding="utf-8") as console:
+            console.write(f"{line}\n")
 
     def _marker(self, uuid: str) -> Path:
         return self._nodes_folder / f"{uuid}.json"
@@ -124,6 +141,7 @@ class SimulatedDriver(fake.FakeDriverWithoutFakeNodes):
             faults=self._faults,
             boot_seconds=self._boot_seconds,
             booted=booted,
+            console=functools.partial(self._print, instance.uuid),
         )
         with self._lock:
             self._booting[instance.uuid] = node

@@ -33,6 +33,7 @@ class Node(threading.Thread):
         faults: FaultFile,
         boot_seconds: float,
         booted: Callable[[], None] = lambda: None,
+        console: Callable[[str], None] = lambda _line: None,
     ) -> None:
         """Describe the node; ``start`` boots it.
 
@@ -44,6 +45,7 @@ class Node(threading.Thread):
             faults: The rules to look at before calling.
             boot_seconds: Pause before the first call.
             booted: Called after the last call, also if that one failed.
+            console: Takes what the machine prints, line by line.
         """
         super().__init__(name=f"node-{name}", daemon=True)
         self._uuid = uuid
@@ -52,6 +54,7 @@ class Node(threading.Thread):
         self._faults = faults
         self._boot_seconds = boot_seconds
         self._booted = booted
+        self._console = console
         self._cancelled = threading.Event()
 
     def cancel(self) -> None:
@@ -83,6 +86,9 @@ class Node(threading.Thread):
         # As a real node's id of the boot: what was reported after a rebuild can be told apart.
         boot = str(uuids.uuid4())
         body = {"status": status, "reason": reason, "id": self._uuid, "data": boot}
+        if call.console:
+            self._console(f"{call.console} {json.dumps(body)}")
+            return
         deadline = time.monotonic() + RETRY_SECONDS
         while not self._cancelled.is_set():
             if self._post(call, body) or time.monotonic() > deadline:

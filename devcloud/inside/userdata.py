@@ -25,6 +25,7 @@ BIGGEST = 4 << 20
 SHORTEST = 16
 
 _GZIP = b"\x1f\x8b"
+_CONSOLE = "console"
 _ENDPOINT = re.compile(
     r"https?://[^\s'\"<>\\]+/stacks/[^\s'\"<>\\]+/resources/[^\s'\"<>\\/]+/signal"
 )
@@ -47,11 +48,19 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A call that the node is to make, with a token or with one that it has to get first."""
+    """A report that the node is to make.
+
+    Attributes:
+        endpoint: Where to; empty for a report on the console.
+        token: With which.
+        login: With what to get a token first, if none is given.
+        console: The word that a report on the console begins with.
+    """
 
     endpoint: str
     token: str = ""
     login: Login | None = None
+    console: str = ""
 
 
 def signals(user_data: str | bytes) -> list[Signal]:
@@ -61,7 +70,7 @@ def signals(user_data: str | bytes) -> list[Signal]:
     texts = list(dict.fromkeys(_texts(raw, DEEPEST)))
     shared = [token for text in texts for token in _tokens(text)]
     for text in texts:
-        if given := _with_login(text):
+        if given := _with_login(text) or _on_console(text):
             found.setdefault(given)
             continue
         for endpoint, token in _pairs(text, shared):
@@ -77,6 +86,16 @@ def _with_login(text: str) -> Signal | None:
         return Signal(tree["alarm_url"], login=login)
     except (ValueError, TypeError, KeyError):
         return None
+
+
+def _on_console(text: str) -> Signal | None:
+    """Read a JSON document that holds nothing but the first word of a report on the console."""
+    try:
+        tree = json.loads(text)
+    except ValueError:
+        return None
+    word = tree.get(_CONSOLE) if isinstance(tree, dict) and len(tree) == 1 else None
+    return Signal("", console=word) if isinstance(word, str) and word else None
 
 
 def _tokens(text: str) -> list[str]:
@@ -143,7 +162,7 @@ def _structured(text: str, depth: int) -> Iterator[str]:
     except (ValueError, yaml.YAMLError):
         yield text
         return
-    if isinstance(tree, dict) and "alarm_url" in tree:
+    if isinstance(tree, dict) and ("alarm_url" in tree or set(tree) == {_CONSOLE}):
         yield text
         return
     for value in _strings(tree):

@@ -19,9 +19,10 @@ from .stacks import Stacks, connect_to
 
 
 def test_every_service_answers(cloud: Devcloud) -> None:
-    """Status tells name, process and URL of the six services."""
+    """Status tells name, process and URL of each service."""
     found = {one.name: one for one in cloud.status()}
-    assert set(found) == {"keystone", "glance", "placement", "neutron", "nova", "heat"}
+    expected = {"keystone", "glance", "placement", "neutron", "nova", "heat", "mistral"}
+    assert set(found) == expected
     assert all(one.pid and one.answers for one in found.values())
 
 

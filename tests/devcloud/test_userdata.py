@@ -150,3 +150,22 @@ def test_login_without_one_of_its_parts(missing: str) -> None:
     """A document that lacks something is no call."""
     given = {name: value for name, value in GIVEN.items() if name != missing}
     assert signals(json.dumps(given)) == []
+
+
+@pytest.mark.parametrize(
+    "user_data",
+    [
+        '{"console": "node-report"}',
+        ignition("data:," + urllib.parse.quote('{"console": "node-report"}')),
+        '#cloud-config\n{"write_files": [{"content": "{\\"console\\": \\"node-report\\"}"}]}',
+    ],
+)
+def test_report_on_the_console(user_data: str) -> None:
+    assert signals(user_data) == [Signal("", console="node-report")]
+
+
+@pytest.mark.parametrize(
+    "document", ['{"console": "node", "more": 1}', '{"console": ""}', '{"console": 1}', "[]"]
+)
+def test_other_documents_are_no_report(document: str) -> None:
+    assert signals(document) == []
