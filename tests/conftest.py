@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 from temporalio.client import Client
-from xdist.remote import Producer
-from xdist.scheduler import LoadScopeScheduling
 
 from devcloud import Devcloud
 from jeroboam import temporal
 from jeroboam.settings import Settings
 
 CHECKOUT = Path(__file__).parent.parent
+PORTS = 200
+"""How many ports the devcloud of one process of tests may use."""
+
 TEMPORAL = Path(sys.executable).with_name("temporal")
 
 
@@ -109,14 +110,16 @@ async def temporal_client(temporal_server: TemporalServer) -> Client:
 
 @pytest.fixture(scope="session")
 def cloud() -> Iterator[Devcloud]:
-    """A real OpenStack for the whole run; its home stays, so that the next run starts faster.
+    """A real OpenStack for all tests of a process; its home stays, so the next start is faster.
 
     Two runs at once on one machine need two values of ``TEST_PORT_BASE``, and two of
     ``TEST_DEVCLOUD_HOME`` if they run in one checkout.
     """
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    home = os.environ.get("TEST_DEVCLOUD_HOME", str(CHECKOUT / ".devcloud-test"))
     devcloud = Devcloud(
-        Path(os.environ.get("TEST_DEVCLOUD_HOME", CHECKOUT / ".devcloud-test")),
-        port_base=int(os.environ.get("TEST_PORT_BASE", "18000")),
+        Path(f"{home}-{number}" if number else home),
+        port_base=int(os.environ.get("TEST_PORT_BASE", "18000")) + number * PORTS,
         services="mistral",
         venv=CHECKOUT / ".devcloud" / "venv",
     )
@@ -125,22 +128,3 @@ def cloud() -> Iterator[Devcloud]:
     yield devcloud
     devcloud.clear_faults()
     devcloud.stop()
-
-
-ON_A_CLOUD = ("tests/acceptance/", "tests/devcloud/")
-
-
-class OneCloud(LoadScopeScheduling):  # type: ignore[misc]
-    """Which tests stay together where several processes share them, as in ``make test``.
-
-    There is one cloud for all tests that need one, and these are in two folders. Elsewhere the
-    tests of a module share what is expensive to start.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        return "cloud" if nodeid.startswith(ON_A_CLOUD) else nodeid.split("::", maxsplit=1)[0]
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCloud:
-    return OneCloud(config, log)
