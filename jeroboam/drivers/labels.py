@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 from typing import Any
 
@@ -96,10 +96,42 @@ NETWORKS = Kind("list of CIDRs", "IPv4 networks separated by commas", _networks)
 
 
 class LabelTable:
-    """The labels that a driver understands."""
+    """The labels that a driver understands.
 
-    def __init__(self, labels: Sequence[Label]) -> None:
+    Args:
+        retired: Labels of Magnum's drivers that make no sense any more, with what to do instead.
+    """
+
+    def __init__(self, labels: Sequence[Label], retired: Mapping[str, str] | None = None) -> None:
         self.labels: Mapping[str, Label] = {label.name: label for label in labels}
+        self.retired: Mapping[str, str] = dict(retired or {})
+
+    def having(
+        self,
+        *,
+        defaults: Mapping[str, str] | None = None,
+        meanings: Mapping[str, str] | None = None,
+        without: Mapping[str, str] | None = None,
+    ) -> "LabelTable":
+        """Return the table of a driver that differs a little.
+
+        Args:
+            defaults: Other defaults, by label.
+            meanings: Other sentences for the documentation, by label.
+            without: Labels that the driver does not have, with what to do instead.
+
+        Raises:
+            KeyError: There is no such label.
+        """
+        left_out = without or {}
+        changed = dict(self.labels)
+        for name in left_out:
+            del changed[name]
+        for name, default in (defaults or {}).items():
+            changed[name] = replace(changed[name], default=default)
+        for name, meaning in (meanings or {}).items():
+            changed[name] = replace(changed[name], meaning=meaning)
+        return LabelTable(tuple(changed.values()), {**self.retired, **left_out})
 
     def read(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Return the typed values of all labels, defaults included; "" counts as not set.
@@ -107,8 +139,8 @@ class LabelTable:
         Raises:
             InvalidRequestError: A label is unknown or has a value of the wrong type.
         """
-        for name in given:
-            self._require_known(name)
+        for name, text in given.items():
+            self._require_known(name, text)
         return {
             name: label.parse(str(given.get(name) or label.default))
             if given.get(name) or label.default
@@ -116,9 +148,14 @@ class LabelTable:
             for name, label in self.labels.items()
         }
 
-    def _require_known(self, name: str) -> None:
+    def _require_known(self, name: str, text: str) -> None:
+        """Refuse what would be ignored. A retired label that asks for nothing does no harm."""
         if name in self.labels:
             return
+        if name in self.retired:
+            if text.strip().lower() in _FALSE | {""}:
+                return
+            raise InvalidRequestError(f"Label '{name}' is not offered. {self.retired[name]}")
         near = difflib.get_close_matches(name, self.labels, n=1)
         advice = f"Did you mean '{near[0]}'?" if near else "Remove it."
         raise InvalidRequestError(f"Label '{name}' is not known to this driver. {advice}")
@@ -131,6 +168,11 @@ class LabelTable:
         ]
         head = [f"# {title}", "", "| Label | Type | Default | Meaning |", "|---|---|---|---|"]
         return "\n".join([*head, *rows, ""])
+
+    def markdown_of_retired(self) -> str:
+        """Return the table of the labels that are refused, with what to do instead."""
+        rows = [f"| `{name}` | {advice} |" for name, advice in sorted(self.retired.items())]
+        return "\n".join(["| Label | Instead |", "|---|---|", *rows])
 
 
 def _code(text: str) -> str:

@@ -15,8 +15,11 @@ import openstack
 import pytest
 
 from devcloud import Devcloud
-from jeroboam.drivers.k8s_fedora_coreos_v1.image import register
-from jeroboam.errors import CloudUnavailableError, InvalidRequestError, NotFoundError
+from jeroboam.drivers.images import registration
+from jeroboam.drivers.images.artifact import Artifact
+from jeroboam.drivers.k8s_fedora_coreos_v1 import version
+from jeroboam.drivers.k8s_fedora_coreos_v1.image.register import SOURCE
+from jeroboam.errors import CloudUnavailableError, InvalidRequestError
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -65,7 +68,7 @@ def test_registers_once(mirror: str, cloud: Devcloud, monkeypatch: pytest.Monkey
     """The image arrives whole and with its properties; a second call finds it."""
     monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(cloud.clouds_yaml))
     arguments = ["--cloud", "demo", "--streams-url", mirror, "--pin", "--name", "coreos-test"]
-    image_id = register.run(arguments)
+    image_id = registration.run(version.Driver, SOURCE, arguments)
     with openstack.connect(cloud="demo") as connection:
         try:
             image = connection.image.get_image(image_id)
@@ -73,7 +76,7 @@ def test_registers_once(mirror: str, cloud: Devcloud, monkeypatch: pytest.Monkey
             assert image.properties["magnum_distro"] == "fedora-coreos"
             assert image.properties["magnum_driver"] == "k8s_fedora_coreos_v1"
             assert image.size == len(CONTENT)
-            assert register.run(arguments) == image_id
+            assert registration.run(version.Driver, SOURCE, arguments) == image_id
         finally:
             connection.image.delete_image(image_id)
 
@@ -81,8 +84,9 @@ def test_registers_once(mirror: str, cloud: Devcloud, monkeypatch: pytest.Monkey
 def test_damaged_download(mirror: str, cloud: Devcloud, monkeypatch: pytest.MonkeyPatch) -> None:
     """What has the wrong checksum is not registered."""
     monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(cloud.clouds_yaml))
+    arguments = ["--cloud", "demo", "--streams-url", mirror, "--stream", "broken"]
     with pytest.raises(CloudUnavailableError, match="wrong checksum"):
-        register.run(["--cloud", "demo", "--streams-url", mirror, "--stream", "broken"])
+        registration.run(version.Driver, SOURCE, arguments)
 
 
 def test_no_image(tmp_path: Path, cloud: Devcloud, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,20 +94,10 @@ def test_no_image(tmp_path: Path, cloud: Devcloud, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(cloud.clouds_yaml))
     file = tmp_path / "file"
     file.write_bytes(b"no image")
-    artifact = register.Artifact("0", "http://x", "0")
+    artifact = Artifact("0", "http://x", "0")
     with openstack.connect(cloud="demo") as connection:
         with pytest.raises(InvalidRequestError, match="does not match"):
-            register.register(connection, artifact, file, name="bad", public=False, pin=False)
+            registration.register(
+                connection, SOURCE, artifact, file, name="bad", public=False, properties={}
+            )
         assert connection.image.find_image("bad") is None
-
-
-def test_no_such_stream(mirror: str) -> None:
-    """A stream that is not there is named."""
-    with pytest.raises(CloudUnavailableError, match=r"none\.json cannot be read"):
-        register.run(["--streams-url", mirror, "--stream", "none"])
-
-
-def test_no_such_architecture() -> None:
-    """A stream without an image for the architecture says so."""
-    with pytest.raises(NotFoundError, match="aarch64"):
-        register.find_artifact(stream("http://x"), "aarch64")

@@ -81,7 +81,7 @@ class CoeHeatDriver(
         """Ask the parts of the control plane how they are, by their names."""
 
     def kernel_arguments(self, spec: ClusterSpec, group: NodeGroup) -> tuple[str, ...]:
-        """Return what the kernel of a group's nodes is told."""
+        """Return what the kernel of a group's nodes is told, where the document can tell it."""
         _ = spec, group
         return ()
 
@@ -107,7 +107,7 @@ class CoeHeatDriver(
             self.definition_for(context).files,
             group.role,
             self.contents(spec, group, context.read_secrets()),
-            self.kernel_arguments(spec, group),
+            self.kernel_arguments(spec, group) if self.document.sets_kernel_arguments else (),
         )
         return Setup.of(plan.image_of(group), self.document.render(node), plan.coe_version)
 

@@ -30,6 +30,7 @@ def generate(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGroup) ->
         "insecure_registry": plan.spec.template.insecure_registry or "",
         "registry_hosts": _registry_hosts(plan),
         **updates(plan),
+        "selinux_config": _selinux_config(plan),
         "kubeadm_init": kubeadm.init_documents(plan, secrets),
         "kubeadm_join": kubeadm.join_document(plan, secrets, group),
         **certificates(secrets),
@@ -80,6 +81,13 @@ def cluster_settings(plan: KubernetesPlan) -> Mapping[str, str]:
         "CONTAINERD_VERSION": (values["containerd_version"] or "").removeprefix("v"),
         "CONTAINERD_URL": values["containerd_url"],
         "CONTAINERD_SHA256": values["containerd_tarball_sha256"] or "",
+        "CONTAINERD_TARBALL_URL": values["containerd_tarball_url"] or "",
+        "RUNC_VERSION": values["runc_version"] or "",
+        "RUNC_URL": values["runc_url"],
+        "RUNC_SHA256": values["runc_sha256"] or "",
+        "SELINUX_MODE": values.get("selinux_mode") or "",
+        "METRICS_SERVER_URL": plan.metrics_server_url,
+        "ADDON_URLS": values["addon_manifest_urls"] or "",
         "IMAGE_PREFIX": plan.image_prefix,
         "NETWORK_DRIVER": plan.network_driver,
         "NETWORK_MANIFEST_URL": plan.manifest_url,
@@ -143,9 +151,15 @@ def containerd(plan: KubernetesPlan) -> str:
 
 
 def _containerd_dropin(plan: KubernetesPlan) -> str:
-    if not plan.labels["containerd_version"]:
+    if not (plan.labels["containerd_version"] or plan.labels["containerd_tarball_url"]):
         return ""
     return "[Service]\nExecStart=\nExecStart=@binaries@/containerd\n"
+
+
+def _selinux_config(plan: KubernetesPlan) -> str:
+    """Return what holds from the next boot on, where the kernel's command line is out of reach."""
+    mode = plan.labels.get("selinux_mode") or "enforcing"
+    return "" if mode == "enforcing" else f"SELINUX={mode}\nSELINUXTYPE=targeted\n"
 
 
 def _registry_hosts(plan: KubernetesPlan) -> str:

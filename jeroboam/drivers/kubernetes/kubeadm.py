@@ -90,8 +90,9 @@ def cluster_configuration(plan: KubernetesPlan) -> Mapping[str, Any]:
                 placeholders.API_ADDRESS,
                 placeholders.API_PUBLIC_ADDRESS,
                 placeholders.PUBLIC_ADDRESS,
+                *_listed(values["api_server_cert_sans"]),
             ],
-            "extraArgs": _arguments(values["kubeapi_options"]),
+            "extraArgs": [*_admission(plan), *_arguments(values["kubeapi_options"])],
         },
         "controllerManager": {
             "extraArgs": [
@@ -101,7 +102,8 @@ def cluster_configuration(plan: KubernetesPlan) -> Mapping[str, Any]:
             ]
         },
         "scheduler": {"extraArgs": _arguments(values["kubescheduler_options"])},
-        "etcd": {"local": {"dataDir": "/var/lib/etcd"}},
+        "etcd": {"local": {"dataDir": "/var/lib/etcd", **_image_tag(values["etcd_tag"])}},
+        "dns": _image_tag(values["coredns_tag"]),
     }
     return document | ({"imageRepository": plan.image_prefix} if plan.image_prefix else {})
 
@@ -179,6 +181,23 @@ def _node_mask(plan: KubernetesPlan) -> list[dict[str, str]]:
         return []
     length = str(plan.labels["flannel_network_subnetlen"])
     return [{"name": "node-cidr-mask-size", "value": length}]
+
+
+def _admission(plan: KubernetesPlan) -> list[dict[str, str]]:
+    """Return the admission plug-ins; kubeadm's own one has to be named as well."""
+    wanted = _listed(plan.labels["admission_control_list"])
+    if not wanted:
+        return []
+    named = ",".join(dict.fromkeys(["NodeRestriction", *wanted]))
+    return [{"name": "enable-admission-plugins", "value": named}]
+
+
+def _image_tag(tag: str | None) -> dict[str, str]:
+    return {"imageTag": tag} if tag else {}
+
+
+def _listed(text: str | None) -> list[str]:
+    return text.split(",") if text else []
 
 
 def _arguments(flags: Flags | None) -> list[dict[str, str]]:

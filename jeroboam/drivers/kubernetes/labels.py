@@ -4,52 +4,29 @@ import re
 from typing import Any
 
 from jeroboam.drivers.kubernetes.options import parse_flags
-from jeroboam.drivers.labels import (
-    BOOLEAN,
-    NATURAL,
-    NETWORK,
-    NETWORKS,
-    Kind,
-    Label,
-    LabelTable,
-    choice,
+from jeroboam.drivers.kubernetes.retired import RETIRED
+from jeroboam.drivers.labels import BOOLEAN, NATURAL, NETWORK, Kind, Label, LabelTable, choice
+from jeroboam.drivers.nodes.labels import (
+    CLOUD,
+    IMAGE_PREFIX,
+    NAME,
+    SHA256,
+    URL,
+    VERSION,
+    between,
+    matching,
 )
 
-_VERSION = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")
-_URL = re.compile(r"https?://[^\s\"'\\]+")
-_PREFIX = re.compile(r"[a-z0-9][\w.:/-]*")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_NAME = re.compile(r"[\w.:+-]+")
+_PLUGIN = re.compile(r"[A-Za-z]+(?:,[A-Za-z]+)*")
+_HOSTS = re.compile(r"[A-Za-z0-9.*:-]+(?:,[A-Za-z0-9.*:-]+)*")
+_URLS = re.compile(r"https?://[^\s\"'\\]+(?:\s+https?://[^\s\"'\\]+)*")
 
-
-def _matching(name: str, expected: str, pattern: re.Pattern[str]) -> Kind:
-    def parse(text: str) -> str:
-        if not pattern.fullmatch(text):
-            raise ValueError(text)
-        return text
-
-    return Kind(name, expected, parse)
-
-
-def _tag(text: str) -> str:
-    if not _VERSION.fullmatch(text):
-        raise ValueError(text)
-    return f"v{text.removeprefix('v')}"
-
-
-def _subnet_length(text: str) -> int:
-    if not 16 <= int(text) <= 30:  # noqa: PLR2004 - what flannel can hand out to a node
-        raise ValueError(text)
-    return int(text)
-
-
-VERSION = Kind("version", "a version as v1.2.3", _tag)
-URL = _matching("URL", "an http or https URL", _URL)
-PREFIX = _matching("registry prefix", "a registry with an optional path", _PREFIX)
-SHA256 = _matching("SHA-256", "64 hexadecimal digits", _SHA256)
-NAME = _matching("name", "a name without blanks or quotes", _NAME)
+PLUGINS = matching("list of plug-ins", "names of plug-ins separated by commas", _PLUGIN)
+HOSTS = matching("list of hosts", "names or addresses separated by commas", _HOSTS)
+URLS = matching("list of URLs", "http or https URLs separated by blanks", _URLS)
 OPTIONS = Kind("flags", "flags as --name=value, separated by blanks", parse_flags)
-SUBNET_LENGTH = Kind("prefix length", "a number from 16 to 30", _subnet_length)
+SUBNET_LENGTH = between("prefix length", 16, 30)
+"""What flannel can hand out to a node."""
 KUBE_PROXY = Kind(
     "flags",
     "flags out of --proxy-mode, --metrics-bind-address, --conntrack-max-per-core",
@@ -60,12 +37,7 @@ KUBE_PROXY = Kind(
 
 _COMPONENTS = (
     Label("kube_tag", VERSION, "v1.37.1", "Version of Kubernetes."),
-    Label(
-        "container_infra_prefix",
-        PREFIX,
-        "",
-        "Registry (and path) from which all images of the cluster itself are pulled.",
-    ),
+    IMAGE_PREFIX,
     Label(
         "kube_binaries_url",
         URL,
@@ -104,15 +76,31 @@ _COMPONENTS = (
         "",
         "Checksum of containerd's archive; without it the one published beside the archive.",
     ),
+    Label(
+        "containerd_tarball_url",
+        URL,
+        "",
+        "containerd's archive itself, in place of what containerd_url leads to.",
+    ),
+    Label(
+        "container_runtime",
+        choice("containerd"),
+        "containerd",
+        "The container runtime; Kubernetes itself talks to Docker no more.",
+    ),
+    Label("runc_version", VERSION, "", "Version of runc; without it the one of the image."),
+    Label(
+        "runc_url",
+        URL,
+        "https://github.com/opencontainers/runc/releases/download",
+        "Where runc is; `/<version>/runc.<arch>` follows.",
+    ),
+    Label("runc_sha256", SHA256, "", "Checksum of runc; without it the one published beside it."),
+    Label("etcd_tag", NAME, "", "Tag of etcd's image; without it the one of kubeadm."),
+    Label("coredns_tag", NAME, "", "Tag of CoreDNS's image; without it the one of kubeadm."),
     Label("cgroup_driver", choice("systemd", "cgroupfs"), "systemd", "Of containerd and kubelet."),
 )
 _NETWORK = (
-    Label(
-        "fixed_subnet_cidr",
-        NETWORK,
-        "10.0.0.0/24",
-        "Subnet of the nodes, where the cluster gets a network of its own.",
-    ),
     Label("service_cluster_ip_range", NETWORK, "10.254.0.0/16", "Addresses of services."),
     Label("flannel_tag", VERSION, "v0.28.4", "Version of flannel."),
     Label("flannel_network_cidr", NETWORK, "10.100.0.0/16", "Addresses of pods with flannel."),
@@ -147,63 +135,58 @@ _NETWORK = (
     Label("calico_manifest_sha256", SHA256, "", "Checksum of Calico's manifest."),
 )
 _CLOUD = (
-    Label("availability_zone", NAME, "", "Availability zone of servers and volumes."),
-    Label(
-        "server_group_policy",
-        choice("soft-anti-affinity", "anti-affinity", "soft-affinity", "affinity"),
-        "soft-anti-affinity",
-        "How masters, and workers, are spread over hosts.",
-    ),
-    Label("boot_volume_size", NATURAL, "0", "GiB of a boot volume; 0 boots from a local disk."),
-    Label("boot_volume_type", NAME, "", "Volume type of boot volumes."),
+    *CLOUD,
     Label("etcd_volume_size", NATURAL, "0", "GiB of a volume for etcd; 0 makes none."),
     Label("etcd_volume_type", NAME, "", "Volume type of etcd volumes."),
     Label(
-        "docker_volume_type",
-        NAME,
-        "",
-        "Volume type of the volumes for containers (docker_volume_size).",
-    ),
-    Label("octavia_provider", NAME, "", "Octavia provider of the API's load balancer."),
-    Label(
-        "octavia_lb_algorithm",
-        choice("ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"),
-        "",
-        "How it chooses a master; SOURCE_IP_PORT for the provider ovn, else ROUND_ROBIN.",
-    ),
-    Label(
-        "master_lb_floating_ip_enabled",
+        "octavia_lb_healthcheck",
         BOOLEAN,
-        "",
-        "Floating IP for the API's load balancer; as floating_ip_enabled if not set.",
+        "true",
+        "Whether the API's load balancer looks which masters answer.",
+    ),
+)
+_ADDONS = (
+    Label(
+        "metrics_server_enabled",
+        BOOLEAN,
+        "false",
+        "Whether the first master installs metrics-server, which reads kubelets without checking "
+        "their certificates.",
+    ),
+    Label("metrics_server_tag", VERSION, "v0.8.0", "Version of metrics-server."),
+    Label(
+        "metrics_server_manifest_url",
+        URL,
+        "https://github.com/kubernetes-sigs/metrics-server/releases/download/{tag}/components.yaml",
+        "The manifest of metrics-server; `{tag}` stands for metrics_server_tag.",
     ),
     Label(
-        "master_lb_allowed_cidrs",
-        NETWORKS,
+        "addon_manifest_urls",
+        URLS,
         "",
-        "Networks that may reach the API's load balancer; all if not set.",
-    ),
-    Label(
-        "min_node_count",
-        NATURAL,
-        "",
-        "Smallest size of the default group of workers, for an autoscaler.",
-    ),
-    Label(
-        "max_node_count",
-        NATURAL,
-        "",
-        "Largest size of the default group of workers, for an autoscaler.",
-    ),
-    Label(
-        "ssh_allowed_cidrs",
-        NETWORKS,
-        "0.0.0.0/0",
-        "Networks that may reach the nodes by SSH; counts only where there is a key pair.",
+        "Manifests that the first master applies once, when the cluster is founded.",
     ),
 )
 _COMPONENT_OPTIONS = (
     Label("kubelet_options", OPTIONS, "", "Extra flags of the kubelet."),
+    Label(
+        "admission_control_list",
+        PLUGINS,
+        "",
+        "Admission plug-ins that the API server uses beside those that are on by default.",
+    ),
+    Label(
+        "api_server_cert_sans",
+        HOSTS,
+        "",
+        "Further names and addresses under which the API server is reached.",
+    ),
+    Label(
+        "cert_manager_api",
+        choice("true"),
+        "true",
+        "The API for certificates; nodes join by it, so it is always on.",
+    ),
     Label("kubeapi_options", OPTIONS, "", "Extra flags of the API server."),
     Label("kubescheduler_options", OPTIONS, "", "Extra flags of the scheduler."),
     Label("kubecontroller_options", OPTIONS, "", "Extra flags of the controller manager."),
@@ -222,12 +205,31 @@ _COMPONENT_OPTIONS = (
     ),
 )
 
-TABLE = LabelTable((*_COMPONENTS, *_NETWORK, *_CLOUD, *_COMPONENT_OPTIONS))
+TABLE = LabelTable((*_COMPONENTS, *_NETWORK, *_CLOUD, *_ADDONS, *_COMPONENT_OPTIONS), RETIRED)
 
 
-def reference() -> str:
-    """Return the page ``docs/reference/labels-k8s-fedora-coreos.md``."""
-    return TABLE.markdown("Labels of the driver k8s_fedora_coreos_v1")
+_NO_RUNTIME = {"containerd_version": "v2.4.2", "runc_version": "v1.5.2"}
+"""Of systems that bring no container runtime along, or one that is too old."""
+
+UBUNTU = TABLE.having(
+    defaults=_NO_RUNTIME,
+    meanings={
+        "containerd_version": "Version of containerd.",
+        "runc_version": "Version of runc.",
+        "os_auto_update": "Whether nodes install updates of their system by themselves.",
+    },
+    without={"selinux_mode": "Ubuntu confines programs by AppArmor. Leave it out."},
+)
+FLATCAR = TABLE.having(
+    without={"selinux_mode": "Flatcar runs SELinux in permissive mode. Leave it out."},
+)
+FEDORA_ATOMIC = TABLE.having(
+    defaults=_NO_RUNTIME,
+    meanings={
+        "containerd_version": "Version of containerd.",
+        "runc_version": "Version of runc.",
+    },
+)
 
 
 def pod_network(values: dict[str, Any], network_driver: str) -> str:

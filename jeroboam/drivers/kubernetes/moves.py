@@ -20,7 +20,7 @@ FIXED_LABELS = (
     *("calico_ipv4pool", "calico_ipv4pool_ipip"),
     *("boot_volume_size", "boot_volume_type", "etcd_volume_size", "etcd_volume_type"),
     *("docker_volume_type", "availability_zone", "server_group_policy"),
-    *("octavia_provider", "octavia_lb_algorithm"),
+    *("octavia_provider", "octavia_lb_algorithm", "octavia_lb_healthcheck"),
     *("master_lb_floating_ip_enabled", "master_lb_allowed_cidrs"),
 )
 _FIXED_FIELDS = ("coe", "server_type", "cluster_distro", "apiserver_port", "external_network_id")
@@ -31,6 +31,7 @@ OF_GROUPS = frozenset(
         *("kube_tag", "kube_binaries_url", "container_infra_prefix", "kubelet_options"),
         *("crictl_tag", "crictl_url", "cni_plugins_tag", "cni_plugins_url"),
         *("containerd_version", "containerd_url", "containerd_tarball_sha256"),
+        *("containerd_tarball_url", "runc_version", "runc_url", "runc_sha256"),
         *("availability_zone", "server_group_policy", "boot_volume_size", "boot_volume_type"),
         *("docker_volume_type", "min_node_count", "max_node_count"),
         *("selinux_mode", "os_auto_update"),

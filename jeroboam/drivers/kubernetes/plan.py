@@ -97,6 +97,14 @@ class KubernetesPlan(NodePlan):
         return str(self.labels[f"{self.network_driver}_manifest_sha256"] or "")
 
     @property
+    def metrics_server_url(self) -> str:
+        """Where the manifest of metrics-server is; empty if it is not wanted."""
+        if not self.labels["metrics_server_enabled"]:
+            return ""
+        tag = str(self.labels["metrics_server_tag"])
+        return str(self.labels["metrics_server_manifest_url"]).replace("{tag}", tag)
+
+    @property
     def no_proxy(self) -> str:
         """The user's exceptions and all that is inside the cluster."""
         given = (self.spec.template.no_proxy or "").replace(" ", "")

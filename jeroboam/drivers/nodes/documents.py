@@ -20,6 +20,9 @@ class NodeDocument(ABC):
     escapes: ClassVar[Mapping[str, str]]
     """How the one text with quotes that the engine puts in has to be written."""
 
+    sets_kernel_arguments: ClassVar[bool] = False
+    """Whether the system is told its kernel arguments before anything of it runs."""
+
     @abstractmethod
     def write(self, node: NodeFiles) -> str:
         """Return the document, in which the engine's values are still missing.

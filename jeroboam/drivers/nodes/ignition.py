@@ -33,6 +33,7 @@ class Ignition(NodeDocument):
     """
 
     escapes = _ESCAPES
+    sets_kernel_arguments = True
 
     def __init__(self, spec_version: str) -> None:
         self.spec_version = spec_version

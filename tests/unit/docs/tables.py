@@ -20,12 +20,12 @@ from jeroboam.api.http.app import ROUTERS
 from jeroboam.api.http.errors import status_of
 from jeroboam.api.http.routes import unavailable
 from jeroboam.drivers.fake.labels import Labels
-from jeroboam.drivers.kubernetes import labels
 from jeroboam.settings import Settings
 from jeroboam.temporal import SEARCH_ATTRIBUTES
-from tests.unit.docs import state_machine
+from tests.unit.docs import label_tables, state_machine
 
 DOCS = Path(__file__).parents[3] / "docs"
+KUBERNETES_LABELS = "reference/labels-kubernetes.md"
 
 LONGEST_CHOICE = 4
 """Choices with more words than this are explained below their table."""
@@ -72,6 +72,7 @@ SETTINGS = {
     "webhook_networks": "Networks that are not public and in which targets of webhooks may lie "
     "nevertheless, separated by commas.",
     "reconcile_interval_seconds": "Time between two rounds of the reconciler.",
+    "monitor_interval_seconds": "How often each cluster is looked at; 0 is never.",
     "enabled_drivers": "Drivers that may be used, separated by commas; empty means all that are "
     "installed.",
     "disabled_drivers": "Drivers that may not be used for new clusters, separated by commas.",
@@ -133,11 +134,6 @@ def missing_routes() -> str:
     return table(("Method", "Path"), rows)
 
 
-def coreos_labels() -> str:
-    """Return the table of the labels that the Fedora CoreOS driver knows."""
-    return labels.reference().partition("\n\n")[2].strip()
-
-
 def search_attributes() -> str:
     """Return the list of the search attributes."""
     return "\n".join(f"* `{key.name}`" for key in SEARCH_ATTRIBUTES)
@@ -177,7 +173,9 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "errors": ("reference/errors.md", error_classes),
     "routes": ("reference/http-api.md", routes),
     "missing-routes": ("reference/http-api.md", missing_routes),
-    "k8s-fedora-coreos-labels": ("reference/labels-k8s-fedora-coreos.md", coreos_labels),
+    "kubernetes-labels": (KUBERNETES_LABELS, label_tables.kubernetes_labels),
+    "kubernetes-label-differences": (KUBERNETES_LABELS, label_tables.differences),
+    "kubernetes-retired-labels": (KUBERNETES_LABELS, label_tables.retired_labels),
     "cluster-drawing": ("state-machine.md", state_machine.cluster_drawing),
     "cluster-statuses": ("state-machine.md", cluster_statuses),
     "operation-drawing": ("state-machine.md", state_machine.operation_drawing),

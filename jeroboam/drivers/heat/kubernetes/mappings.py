@@ -14,6 +14,7 @@ SHARED = (
 
 PARAMETERS = (
     ParameterMapping("pod_network", "plan.pod_network"),
+    ParameterMapping("octavia_lb_healthcheck", "labels.octavia_lb_healthcheck"),
     ParameterMapping("etcd_volume_size", "labels.etcd_volume_size"),
     ParameterMapping("etcd_volume_type", "labels.etcd_volume_type"),
 )

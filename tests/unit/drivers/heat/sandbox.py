@@ -88,15 +88,19 @@ class Sandbox:
 
     Args:
         folder: Holds the node's root and what the stubs note.
+        scripts: Where the node's scripts are.
     """
 
     folder: Path
+    scripts: str = "/usr/local/lib/jeroboam"
 
     @classmethod
     def of(cls, folder: Path, document: dict[str, Any]) -> "Sandbox":
-        """Lay out the files of an Ignition document."""
-        sandbox = cls(folder)
-        for path, text in files(document).items():
+        """Lay out the files of a document."""
+        laid_out = files(document)
+        library = next(path for path in laid_out if path.endswith("/library.sh"))
+        sandbox = cls(folder, str(Path(library).parent))
+        for path, text in laid_out.items():
             target = sandbox.path(path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
@@ -167,7 +171,7 @@ class Sandbox:
             "JEROBOAM_PAUSE": "0",
         }
         return subprocess.run(
-            ["bash", str(self.path(f"/usr/local/lib/jeroboam/{script}"))],
+            ["bash", str(self.path(f"{self.scripts}/{script}"))],
             env=environment,
             capture_output=True,
             text=True,

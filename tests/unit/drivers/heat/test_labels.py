@@ -1,12 +1,17 @@
 """Labels are typed, and unknown ones are refused."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeroboam.drivers.kubernetes.labels import TABLE, reference
+from jeroboam.drivers.kubernetes.labels import TABLE, UBUNTU
 from jeroboam.drivers.kubernetes.options import extra_args, parse_flags
 from jeroboam.errors import InvalidRequestError
+
+# What advice names beside labels: fields of clusters and templates.
+OTHER_NAMES = {"create_timeout", "fixed_network", "health_status"}
 
 
 def test_defaults_are_valid() -> None:
@@ -81,9 +86,43 @@ def test_typed_values() -> None:
 
 def test_reference_lists_every_label() -> None:
     """The reference page is made from the table."""
-    page = reference()
+    page = TABLE.markdown("Labels")
     assert all(f"| `{name}` |" in page for name in TABLE.labels)
     assert all(label.meaning.endswith(".") for label in TABLE.labels.values())
+
+
+def test_every_label_of_magnum_is_answered() -> None:
+    """What Magnum's Kubernetes drivers know is offered, or refused with what to do instead."""
+    assert not set(TABLE.retired) & set(TABLE.labels)
+    for name, advice in TABLE.retired.items():
+        assert advice.endswith(".")
+        with pytest.raises(InvalidRequestError) as caught:
+            TABLE.read({name: "true"})
+        assert name in caught.value.message
+        assert advice in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["", "false", "False"])
+def test_retired_label_that_asks_for_nothing(text: str) -> None:
+    """Templates that were written for Magnum may say that they want nothing of it."""
+    assert TABLE.read({"monitoring_enabled": text}) == TABLE.read({})
+
+
+def test_advice_names_labels_that_exist() -> None:
+    """A label that is recommended in place of another one is there."""
+    for advice in TABLE.retired.values():
+        named = set(re.findall(r"[a-z]+(?:_[a-z]+)+", advice)) - OTHER_NAMES
+        assert named <= set(TABLE.labels), advice
+
+
+def test_tables_of_single_drivers() -> None:
+    """A driver may have other defaults, and lack labels; it says what to do instead."""
+    assert UBUNTU.read({})["containerd_version"] == "v2.4.2"
+    assert TABLE.read({})["containerd_version"] is None
+    with pytest.raises(InvalidRequestError, match="AppArmor"):
+        UBUNTU.read({"selinux_mode": "enforcing"})
+    with pytest.raises(KeyError):
+        TABLE.having(defaults={"no_such_label": "1"})
 
 
 @given(

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from tests.unit.drivers.heat.clusters import make_spec, secrets
 from tests.unit.drivers.heat.nodes import HEAT_VALUES, boot, documents, files
 from tests.unit.drivers.heat.sandbox import Sandbox
 
-SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 FLANNEL = """
 kind: ConfigMap
 apiVersion: v1
@@ -77,22 +75,6 @@ def run_briefly(sandbox: Sandbox, name: str) -> None:
         check=True,
         capture_output=True,
     )
-
-
-def test_shellcheck(tmp_path: Path) -> None:
-    """Every script that a node gets is free of shellcheck's findings."""
-    sandbox = node(tmp_path)
-    folder = sandbox.path("/usr/local/lib/jeroboam")
-    scripts = sorted(folder.glob("*.sh"))
-    assert len(scripts) == 6
-    done = subprocess.run(
-        [str(SHELLCHECK), "--external-sources", *map(str, scripts)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stdout
 
 
 class TestInstall:

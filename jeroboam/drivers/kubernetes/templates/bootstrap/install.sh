@@ -30,20 +30,44 @@ network_plugins() {
 }
 
 containerd() {
-    local archive="containerd-$CONTAINERD_VERSION-linux-$ARCH.tar.gz"
-    download_verified "$CONTAINERD_URL/v$CONTAINERD_VERSION/$archive" "$CACHE/$archive" \
-        .sha256sum "$CONTAINERD_SHA256" &&
-        tar -xzf "$CACHE/$archive" -C "${BINARIES%/bin}"
+    local archive="$CACHE/containerd.tar.gz"
+    local released="$CONTAINERD_URL/v$CONTAINERD_VERSION/containerd-$CONTAINERD_VERSION-linux-$ARCH.tar.gz"
+    download_verified "${CONTAINERD_TARBALL_URL:-$released}" "$archive" .sha256sum "$CONTAINERD_SHA256" &&
+        tar -xzf "$archive" -C "${BINARIES%/bin}"
 }
 
+# The checksums of all architectures are published in one file.
+runc() {
+    local expected="$RUNC_SHA256" sums="$CACHE/runc.sha256sum"
+    if [ -z "$expected" ]; then
+        download "$RUNC_URL/$RUNC_VERSION/runc.sha256sum" "$sums" || return 1
+        expected="$(sed -E -n "s/^([0-9a-f]{64}) +\\*?runc\\.$ARCH\$/\\1/p" "$sums")"
+    fi
+    if [ -z "$expected" ]; then
+        say "there is no checksum of runc for $ARCH"
+        return 1
+    fi
+    download_verified "$RUNC_URL/$RUNC_VERSION/runc.$ARCH" "$CACHE/runc" "" "$expected" &&
+        install -m 0755 "$CACHE/runc" "$BINARIES/runc"
+}
+
+# For this boot; where the kernel was told already, nothing changes.
+relax_selinux() {
+    case "$SELINUX_MODE" in
+        permissive | disabled) setenforce 0 || say "SELinux is off already" ;;
+    esac
+}
+
+if command -v setenforce >/dev/null; then relax_selinux; fi
 mkdir -p "$BINARIES" "$PLUGINS" "$CACHE"
 for binary in kubeadm kubelet kubectl; do retry kubernetes_binary "$binary"; done
 retry crictl
 retry network_plugins
-if [ -n "$CONTAINERD_VERSION" ]; then
+if [ -n "$CONTAINERD_VERSION$CONTAINERD_TARBALL_URL" ]; then
     retry containerd
 elif ! type -P containerd >/dev/null; then
     give_up "the image has no containerd; set the label containerd_version"
 fi
+if [ -n "$RUNC_VERSION" ]; then retry runc; fi
 rm -rf "$CACHE"
 if command -v restorecon >/dev/null; then restorecon -R "$BINARIES" "$PLUGINS"; fi

@@ -1,0 +1,1 @@
+"""Kubernetes on Flatcar, the heir of CoreOS Container Linux, built by Heat."""
