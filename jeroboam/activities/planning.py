@@ -9,6 +9,7 @@ from jeroboam.drivers.base import (
     SupportsUpgrade,
 )
 from jeroboam.drivers.inspection import major
+from jeroboam.drivers.patience import asked
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.errors import ConflictError, InvalidRequestError
 from jeroboam.hooks.catalogue import choose
@@ -85,7 +86,7 @@ class Planner:
             recorded = spec
             target = target_of(spec, operation.kind, operation.parameters)
         driver = self._driver(operation.kind, recorded.cluster)
-        check(driver, operation, recorded, target)
+        await asked(driver.name, check, driver, operation, recorded, target)
         hooks = choose(
             operation.kind,
             target,

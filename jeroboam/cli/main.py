@@ -8,6 +8,7 @@ import typer
 from jeroboam.cli import authoring, processes
 from jeroboam.cli.client import (
     cluster_commands,
+    driver_commands,
     hook_commands,
     operation_commands,
     schedule_commands,
@@ -24,9 +25,8 @@ app.add_typer(cluster_commands.app, name="cluster")
 app.add_typer(operation_commands.app, name="operation")
 app.add_typer(schedule_commands.app, name="schedule")
 app.add_typer(hook_commands.app, name="hook")
-drivers = typer.Typer(help="See which drivers there are, and write new ones.", no_args_is_help=True)
-authoring.register(drivers)
-app.add_typer(drivers, name="driver")
+authoring.register(driver_commands.app)
+app.add_typer(driver_commands.app, name="driver")
 processes.register(app)
 
 

@@ -15,6 +15,7 @@ from jeroboam.api.http.routes import (
     actions,
     cluster_templates,
     clusters,
+    drivers,
     health,
     hooks,
     maintenance,
@@ -38,6 +39,7 @@ ROUTERS = (
     schedules.router,
     maintenance.router,
     hooks.router,
+    drivers.router,
     services.router,
     unavailable.router,
 )

@@ -12,6 +12,7 @@ from jeroboam.api.http.directory import Found, Wanted
 from jeroboam.api.http.edit_template import select_driver
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.drivers.base import ClusterDriver
+from jeroboam.drivers.patience import asked
 from jeroboam.errors import DriverContractError, InvalidRequestError, JeroboamError
 from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, NodeGroup, Status
 from jeroboam.models.cluster import MASTER, WORKER
@@ -51,7 +52,7 @@ async def specify(
     )
     groups = _default_groups(cluster, template, request)
     spec = ClusterSpec(cluster=cluster, template=template, node_groups=groups)
-    _validate(driver, spec)
+    await _validate(driver, spec)
     return spec, driver
 
 
@@ -141,9 +142,9 @@ def _minimum_nodes(cluster: Cluster) -> int:
     return int(text)
 
 
-def _validate(driver: ClusterDriver, spec: ClusterSpec) -> None:
+async def _validate(driver: ClusterDriver, spec: ClusterSpec) -> None:
     try:
-        driver.validate(spec)
+        await asked(driver.name, driver.validate, spec)
     except JeroboamError:
         raise
     except Exception as error:

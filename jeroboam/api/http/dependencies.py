@@ -11,6 +11,7 @@ from jeroboam.api.http.authorization import Authorizer
 from jeroboam.api.http.caller import Authenticate, Caller
 from jeroboam.api.http.directory import CloudDirectory
 from jeroboam.api.http.links import Links
+from jeroboam.api.http.selection import Warnings
 from jeroboam.api.http.versions import Microversion
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.kit import HookKit
@@ -98,6 +99,7 @@ class Dependencies:
         directory: Gives the caller's view of the cloud.
         probes: The services that the detailed health check asks, by name.
         hooks: What is installed and allowed; administrators declare more.
+        warnings: Tells of deprecated image properties.
     """
 
     settings: Settings
@@ -113,6 +115,7 @@ class Dependencies:
     trusts: Trusts
     probes: Mapping[str, Probe]
     hooks: HookKit = field(default_factory=HookKit)
+    warnings: Warnings = field(default_factory=Warnings)
 
 
 def _dependencies(request: Request) -> Dependencies:

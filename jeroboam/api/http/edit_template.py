@@ -1,7 +1,7 @@
 """Makes and changes templates, with all that is checked before."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import structlog
 
@@ -10,8 +10,15 @@ from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.directory import Found, Wanted
 from jeroboam.api.http.schemas.cluster_template import ClusterTemplateAttributes
+from jeroboam.drivers.base import ClusterDriver
+from jeroboam.drivers.patience import asked
 from jeroboam.drivers.registry import Selection
-from jeroboam.errors import InvalidRequestError, NotAuthorizedError
+from jeroboam.errors import (
+    DriverContractError,
+    InvalidRequestError,
+    JeroboamError,
+    NotAuthorizedError,
+)
 from jeroboam.models import ClusterTemplate
 
 MANDATORY = frozenset(
@@ -34,9 +41,13 @@ _DECIDES_DRIVER = frozenset({"coe", "image_id", "server_type", "driver"})
 log = structlog.get_logger(__name__)
 
 
+Edited: TypeAlias = tuple[ClusterTemplate, Selection | None]
+"""A template that may be stored, and how its driver was selected if it was."""
+
+
 async def new_template(
     dependencies: Dependencies, caller: Caller, attributes: ClusterTemplateAttributes
-) -> ClusterTemplate:
+) -> Edited:
     """Return a template that may be stored; its driver and distribution are resolved."""
     template = ClusterTemplate(
         **_values(attributes),
@@ -49,7 +60,7 @@ async def new_template(
     if template.public or template.hidden:
         _require_publish(dependencies, caller)
     found = await look_up(dependencies, caller, template)
-    return _with_driver(template, select_driver(dependencies, template, found))
+    return await _with_driver(template, select_driver(dependencies, template, found))
 
 
 async def changed_template(
@@ -57,7 +68,7 @@ async def changed_template(
     caller: Caller,
     template: ClusterTemplate,
     patch: Sequence[patches.PatchOperation],
-) -> ClusterTemplate:
+) -> Edited:
     """Return the template as the patch makes it.
 
     Raises:
@@ -93,22 +104,26 @@ def select_driver(dependencies: Dependencies, template: ClusterTemplate, found: 
     """Select the driver for a template whose image was found."""
     if found.image is None:
         raise InvalidRequestError(f"Unable to find image {template.image_id}.")
-    return dependencies.drivers.select(
+    selection = dependencies.drivers.select(
         explicit=template.driver,
         image_properties=found.image.properties,
         coe=template.coe,
         server_type=template.server_type,
     )
+    dependencies.warnings.log(found.image, selection)
+    return selection
 
 
 async def _resolved(
     dependencies: Dependencies, caller: Caller, old: ClusterTemplate, new: ClusterTemplate
-) -> ClusterTemplate:
+) -> Edited:
     found = await look_up(dependencies, caller, new)
     changes = _changes(old, new)
     if not changes & _DECIDES_DRIVER:
-        return new
-    return _with_driver(new, select_driver(dependencies, new, found))
+        if "labels" in changes and new.driver:
+            await _validate(dependencies.drivers.get(new.driver), new)
+        return new, None
+    return await _with_driver(new, select_driver(dependencies, new, found))
 
 
 async def _check_change(
@@ -149,12 +164,24 @@ def _with_network_driver(template: ClusterTemplate) -> ClusterTemplate:
     return template.model_copy(update={"network_driver": default})
 
 
-def _with_driver(template: ClusterTemplate, selection: Selection) -> ClusterTemplate:
-    for warning in selection.warnings:
-        log.warning("driver_selection", template=template.uuid, warning=warning)
-    return template.model_copy(
+async def _with_driver(template: ClusterTemplate, selection: Selection) -> Edited:
+    chosen = template.model_copy(
         update={"driver": selection.driver.name, "cluster_distro": selection.distro}
     )
+    await _validate(selection.driver, chosen)
+    return chosen, selection
+
+
+async def _validate(driver: ClusterDriver, template: ClusterTemplate) -> None:
+    try:
+        await asked(driver.name, driver.validate_template, template)
+    except JeroboamError:
+        raise
+    except Exception as error:
+        log.exception("driver_validate_defect", driver=driver.name)
+        raise DriverContractError(
+            f"Driver '{driver.name}' could not check the template. Tell the operator."
+        ) from error
 
 
 def _require_publish(dependencies: Dependencies, caller: Caller) -> None:

@@ -38,6 +38,7 @@ _GROUPS = f"{_CLUSTER}/nodegroups"
 _ACTIONS = f"{_CLUSTER}/actions"
 _OPERATION = "/v1/operations/{ident}"
 _HOOK = "/v1/hooks/{ident}"
+_DRIVER = "/v1/drivers/{name}"
 _SCHEDULE = "/v1/schedules/{ident}"
 _WINDOW = f"{_CLUSTER}/maintenance_window"
 _QUOTA = "/v1/quotas/{project_id}/{resource}"
@@ -57,6 +58,13 @@ _RULES = (
         "/v1/clusters/detail",
     ),
     ("cluster:get", READER, "Show a cluster.", "GET", _CLUSTER),
+    (
+        "cluster:get_driver",
+        READER,
+        "Show by which driver a cluster was built.",
+        "GET",
+        f"{_CLUSTER}/driver",
+    ),
     ("cluster:get_one_all_projects", ADMIN, "Show any project's cluster.", "GET", _CLUSTER),
     ("cluster:get_all", READER, "List clusters.", "GET", "/v1/clusters"),
     ("cluster:get_all_all_projects", ADMIN, "List all projects' clusters.", "GET", "/v1/clusters"),
@@ -232,6 +240,15 @@ _RULES = (
     ("maintenance_window:get", READER, "Show a maintenance window.", "GET", _WINDOW),
     ("maintenance_window:set", MEMBER, "Set a maintenance window.", "PUT", _WINDOW),
     ("maintenance_window:delete", MEMBER, "Remove a maintenance window.", "DELETE", _WINDOW),
+    ("driver:get", READER, "Show a driver.", "GET", _DRIVER),
+    ("driver:get_all", READER, "List drivers.", "GET", "/v1/drivers"),
+    (
+        "driver:get_source",
+        ADMIN,
+        "See where drivers come from, and why some are broken.",
+        "GET",
+        _DRIVER,
+    ),
     ("hook:get", ADMIN, "Show a hook.", "GET", _HOOK),
     ("hook:get_all", ADMIN, "List hooks.", "GET", "/v1/hooks"),
     ("hook:create", ADMIN, "Declare a hook.", "POST", "/v1/hooks"),

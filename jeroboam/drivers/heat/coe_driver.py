@@ -25,7 +25,14 @@ from jeroboam.drivers.nodes.documents import NodeDocument
 from jeroboam.drivers.nodes.manifest import Contents
 from jeroboam.drivers.nodes.plan import NodePlan
 from jeroboam.errors import CloudUnavailableError, InvalidRequestError, NotFoundError
-from jeroboam.models import ClusterOutputs, ClusterSpec, Health, Node, NodeGroup
+from jeroboam.models import (
+    ClusterOutputs,
+    ClusterSpec,
+    ClusterTemplate,
+    Health,
+    Node,
+    NodeGroup,
+)
 from jeroboam.models.cluster import MASTER
 
 # Nodes get a little less time than the stack, so that the stack's failure names them.
@@ -138,8 +145,21 @@ class CoeHeatDriver(
 
     def group_definition_for(self, context: DriverContext) -> TemplateDefinition:
         """Return the template of a further node group, as it is for one call."""
-        _ = context
-        return self.group_definition
+        definition = self.group_definition
+        return definition.at(context.folder) if context.folder else definition
+
+    def files(self) -> Mapping[str, str]:
+        """Return the files of clusters and of further node groups."""
+        return {**self.group_definition.files.texts(), **super().files()}
+
+    def check_installation(self) -> None:
+        """Check both templates."""
+        super().check_installation()
+        self.group_definition.check()
+
+    def validate_template(self, template: ClusterTemplate) -> None:
+        """Check the labels; a cluster may override them, but none is made to be overridden."""
+        self.labels.read(template.labels)
 
     def delete_node_group(
         self, context: DriverContext, spec: ClusterSpec, group: NodeGroup

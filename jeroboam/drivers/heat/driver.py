@@ -65,8 +65,15 @@ class HeatDriver(ClusterDriver, SupportsReboot):
 
     def definition_for(self, context: DriverContext) -> TemplateDefinition:
         """Return the template with its mappings, as it is for one call."""
-        _ = context
-        return self.definition
+        return self.definition.at(context.folder) if context.folder else self.definition
+
+    def files(self) -> Mapping[str, str]:
+        """Return the driver's own files and those that it shares with its family."""
+        return self.definition.files.texts()
+
+    def check_installation(self) -> None:
+        """Check the template and its mappings."""
+        self.definition.check()
 
     def update_cluster(
         self,
@@ -194,7 +201,7 @@ def create(
             where.name,
             template=template,
             files=files,
-            parameters=definition.parameter_values(facts),
+            parameters=definition.declared_values(template, facts),
             timeout_mins=timeout_minutes,
             tags=where.tags(context.idempotency_key),
             disable_rollback=True,

@@ -141,6 +141,35 @@ class TemplateDefinition:
         """Return what the stack tells of the nodes of a role, unread."""
         return next((outputs.get(one.nodes) for one in self.addresses if one.role == role), None)
 
+    def declared_values(self, template: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+        """Return the values of the parameters that a template declares.
+
+        The mappings may be younger than a template that was kept with its cluster.
+        """
+        declared = template.get("parameters") or {}
+        values = self.parameter_values(facts)
+        return {name: value for name, value in values.items() if name in declared}
+
+    def check(self) -> None:
+        """Check that what is installed fits together: the template's files, and the mappings.
+
+        Raises:
+            DriverContractError: A file is missing or no template, a mapping names a parameter
+                that the template does not declare, or one that it needs is not mapped.
+        """
+        template, _ = self.load()
+        declared = template.get("parameters") or {}
+        mapped = {mapping.parameter for mapping in self.parameters}
+        needed = {name for name, one in declared.items() if "default" not in (one or {})}
+        for names, words in (
+            (mapped - declared.keys(), "does not declare"),
+            (needed - mapped, "needs, and nothing maps,"),
+        ):
+            if names:
+                raise DriverContractError(
+                    f"Template {self.template} {words} the parameters: {', '.join(sorted(names))}."
+                )
+
     def load(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the template and the files that it refers to, ready for Heat."""
         return template_files.load(self.files, self.template)

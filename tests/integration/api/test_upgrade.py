@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from jeroboam.drivers.fake.driver import FakeDriver
+from jeroboam.drivers.registry import DriverEntry
 from jeroboam.models import OperationKind, Parameters, Status
 from tests.integration.api.conftest import Service, error_of
 
@@ -30,7 +32,13 @@ async def test_a_cluster_moves_to_another_template(service: Service) -> None:
     operation = service.operations.started[-1]
     assert response.headers["jeroboam-operation"] == operation.uuid
     assert operation.kind is OperationKind.UPGRADE
-    assert operation.parameters == Parameters(cluster_template_id=template["uuid"], batch_size=1)
+    files = DriverEntry(FakeDriver()).files
+    assert operation.parameters == Parameters(
+        cluster_template_id=template["uuid"],
+        batch_size=1,
+        driver_version=FakeDriver.version,
+        driver_files=files and files.digest,
+    )
     assert operation.rollback
     cluster = (await service.store.clusters.spec(uuid)).cluster
     assert cluster.status is Status.UPDATE_IN_PROGRESS
@@ -101,7 +109,7 @@ async def test_the_driver_refuses_to_skip_or_go_back(
         ({"cluster_template": "plain"}, 400, "its driver is plain and the cluster's is fake"),
         ({"cluster_template": "swarm"}, 400, "its container orchestration engine is swarm"),
         ({"cluster_template": "imageless"}, 400, "Unable to find image newer-image"),
-        ({"cluster_template": "typo"}, 400, "fake_version"),
+        ({"cluster_template": "former"}, 400, "versions never go down"),
     ],
 )
 async def test_what_cannot_work_is_refused(
@@ -112,7 +120,7 @@ async def test_what_cannot_work_is_refused(
     await service.template(name="new", labels=NEW)
     await service.template(name="plain", image_id="plain-image")
     await service.template(name="swarm", coe="swarm", network_driver="docker")
-    await service.template(name="typo", labels={"fake_version": "newest"})
+    await service.template(name="former", labels={"fake_version": "v1.20.0"})
     await service.template(name="imageless", labels=NEW, image_id="newer-image")
     await service.template(token="stranger-token", name="foreign", labels=NEW)
     await service.template(token="admin-token", name="hidden", labels=NEW, hidden=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Response
 
-from jeroboam.api.http import edit_template
+from jeroboam.api.http import edit_template, selection
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import CurrentCaller, CurrentLinks, Dependencies, Injected
 from jeroboam.api.http.links import Links
@@ -72,9 +72,9 @@ async def create_template(
 ) -> ClusterTemplateBody:
     """Create a template."""
     dependencies.authorizer.require("clustertemplate:create", caller.identity)
-    template = await dependencies.store.templates.add(
-        await edit_template.new_template(dependencies, caller, body)
-    )
+    fresh, chosen = await edit_template.new_template(dependencies, caller, body)
+    template = await dependencies.store.templates.add(fresh)
+    selection.put_into(response, chosen)
     response.headers["Location"] = links.url("clustertemplates", template.uuid)
     return ClusterTemplateBody.of(template, links)
 
@@ -83,13 +83,15 @@ async def create_template(
 async def change_template(
     ident: str,
     patch: Sequence[PatchOperation],
+    response: Response,
     dependencies: Injected,
     caller: CurrentCaller,
     links: CurrentLinks,
 ) -> ClusterTemplateBody:
     """Change a template by a JSON patch."""
     template = await _writable(dependencies, caller, ident, "update")
-    changed = await edit_template.changed_template(dependencies, caller, template, patch)
+    changed, chosen = await edit_template.changed_template(dependencies, caller, template, patch)
+    selection.put_into(response, chosen)
     if changed != template:
         changed = await dependencies.store.templates.update(changed)
     return ClusterTemplateBody.of(changed, links)
