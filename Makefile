@@ -8,11 +8,12 @@ PROCESSES = --numprocesses=2 --dist=loadscope --no-loadscope-reorder
 
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 
-.PHONY: help quickstart test chaos check docs clean
+.PHONY: help quickstart test test-kubernetes chaos check docs clean
 
 help:
 	@echo "make quickstart  run everything on this machine and create a first cluster"
 	@echo "make test        run the whole test suite             ARGS=-k something"
+	@echo "make test-kubernetes  the tests on a real Kubernetes; needs Go, and 10 minutes once"
 	@echo "make chaos       kill its processes while operations run    ARGS='--rounds 100 --seed 42'"
 	@echo "make check       linters, types, import contracts"
 	@echo "make docs        run the commands of the tutorial against a running quickstart"
@@ -22,7 +23,11 @@ quickstart:
 	@$(BOOTSTRAP) --devcloud -m quickstart $(ARGS)
 
 test:
-	@$(BOOTSTRAP) --devcloud -m pytest $(PROCESSES) $(ARGS)
+	@$(BOOTSTRAP) --devcloud -m pytest $(PROCESSES) --ignore=tests/kubernetes $(ARGS)
+
+test-kubernetes:
+	@$(BOOTSTRAP) -m tests.kubernetes.programs.build
+	@$(BOOTSTRAP) -m pytest --numprocesses=0 tests/kubernetes $(ARGS)
 
 chaos:
 	@$(BOOTSTRAP) -m tests.chaos $(ARGS)

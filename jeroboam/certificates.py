@@ -1,4 +1,4 @@
-"""The secrets of a new cluster: its certificate authorities, keys and bootstrap token.
+"""The secrets of a cluster: its certificate authorities, keys, and who they sign for.
 
 The authorities look as Magnum's do, but for their keys: P-256 in place of RSA. Every Kubernetes
 takes both, and four RSA keys cost more CPU than all the rest of a cluster's creation (measured:
@@ -7,13 +7,14 @@ takes both, and four RSA keys cost more CPU than all the rest of a cluster's cre
 
 import secrets
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from jeroboam.drivers.base import CertificateAuthority, ClusterSecrets
 from jeroboam.errors import ConfigurationError
@@ -40,6 +41,58 @@ def issue_cluster_secrets(cluster_name: str) -> ClusterSecrets:
         front_proxy=_issue_authority(cluster_name, unit="front-proxy"),
         service_account_key=_private_pem(_new_key()),
         bootstrap_token=f"{_random_text(6)}.{_random_text(16)}",
+    )
+
+
+@dataclass(frozen=True)
+class ClientCertificate:
+    """A certificate with its key, PEM-encoded. The key is secret; the repr does not show it."""
+
+    certificate: str
+    private_key: str
+    expires_at: datetime
+
+    def __repr__(self) -> str:
+        return "ClientCertificate(...)"
+
+
+def issue_client_certificate(
+    authority: CertificateAuthority,
+    common_name: str,
+    lifetime: timedelta,
+    organisations: Sequence[str] = (),
+) -> ClientCertificate:
+    """Make a key, and have a cluster's authority sign who holds it.
+
+    Args:
+        common_name: The user, cut to the 64 bytes that X.509 permits.
+        lifetime: It never outlives its authority.
+        organisations: The groups of the user, as Kubernetes reads them.
+    """
+    issuer = x509.load_pem_x509_certificate(authority.certificate.encode())
+    signer = serialization.load_pem_private_key(authority.private_key.encode(), password=None)
+    if not isinstance(signer, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
+        raise ConfigurationError("The cluster's authority has a key of an unknown kind.")
+    key, now = _new_key(), datetime.now(UTC)
+    expires_at = min(now + lifetime, issuer.not_valid_after_utc)
+    groups = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, name) for name in organisations]
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name([*groups, *_subject(common_name, None)]))
+        .issuer_name(issuer.subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(max(now - BACKDATED, issuer.not_valid_before_utc))
+        .not_valid_after(expires_at)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(digital_signature=True), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
+        .sign(signer, hashes.SHA256())
+    )
+    return ClientCertificate(
+        certificate=certificate.public_bytes(serialization.Encoding.PEM).decode(),
+        private_key=_private_pem(key),
+        expires_at=expires_at,
     )
 
 
@@ -97,7 +150,7 @@ def _issue_authority(cluster_name: str, unit: str | None = None) -> CertificateA
         .not_valid_before(now - BACKDATED)
         .not_valid_after(now + LIFETIME)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_authority_usage(), critical=True)
+        .add_extension(_usage(digital_signature=True, signs=True), critical=True)
         .add_extension(identifier, critical=False)
         .sign(key, hashes.SHA256())
     )
@@ -115,15 +168,15 @@ def _subject(cluster_name: str, unit: str | None) -> x509.Name:
     return x509.Name(attributes)
 
 
-def _authority_usage() -> x509.KeyUsage:
+def _usage(*, digital_signature: bool = False, signs: bool = False) -> x509.KeyUsage:
     return x509.KeyUsage(
-        digital_signature=True,
+        digital_signature=digital_signature,
         content_commitment=False,
         key_encipherment=False,
         data_encipherment=False,
         key_agreement=False,
-        key_cert_sign=True,
-        crl_sign=True,
+        key_cert_sign=signs,
+        crl_sign=signs,
         encipher_only=False,
         decipher_only=False,
     )

@@ -111,7 +111,7 @@ class RateLimitedError(CloudUnavailableError):
 
 
 class ClusterUnreachableError(JeroboamError):
-    """The API of a cluster cannot be reached from here, or is not the cluster's."""
+    """The API of a cluster cannot be reached, is another one's, or refuses Jeroboam."""
 
     retryable = True
 

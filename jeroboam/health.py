@@ -1,20 +1,24 @@
-"""A worker's liveness, over HTTP, for process supervisors."""
+"""A worker's liveness, over HTTP, for process supervisors, and metrics for Prometheus."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from temporalio.worker import Worker
 
-from jeroboam.errors import ConfigurationError
+from jeroboam.errors import ConfigurationError, JeroboamError
+from jeroboam.metrics import CONTENT_TYPE
 from jeroboam.settings import Settings
 
 READ_TIMEOUT_SECONDS = 5.0
+METRICS_TIMEOUT_SECONDS = 20.0
 
 
 @asynccontextmanager
-async def listening(settings: Settings, workers: Sequence[Worker]) -> AsyncIterator[None]:
-    """Answer every request with 200 while all workers poll, else with 503.
+async def listening(
+    settings: Settings, workers: Sequence[Worker], metrics: Callable[[], Awaitable[str]]
+) -> AsyncIterator[None]:
+    """Answer requests with 200 while all workers poll, else with 503; ``/metrics`` is a page.
 
     Port 0 turns the endpoint off.
 
@@ -27,11 +31,13 @@ async def listening(settings: Settings, workers: Sequence[Worker]) -> AsyncItera
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await asyncio.wait_for(reader.readline(), READ_TIMEOUT_SECONDS)
-            alive = all(worker.is_running for worker in workers)
-            status, body = ("200 OK", b"alive\n") if alive else ("503 Unavailable", b"stopping\n")
-            head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-            writer.write(head.encode() + body)
+            request = await asyncio.wait_for(reader.readline(), READ_TIMEOUT_SECONDS)
+            if request.split()[1:2] == [b"/metrics"]:
+                status, body = await _page(metrics)
+            else:
+                alive = all(worker.is_running for worker in workers)
+                status, body = ("200 OK", "alive\n") if alive else ("503 Unavailable", "stopping\n")
+            writer.write(_answer(status, body.encode()))
             await asyncio.wait_for(writer.drain(), READ_TIMEOUT_SECONDS)
         except (TimeoutError, ConnectionError):
             pass
@@ -48,3 +54,20 @@ async def listening(settings: Settings, workers: Sequence[Worker]) -> AsyncItera
         ) from error
     async with server:
         yield
+
+
+async def _page(metrics: Callable[[], Awaitable[str]]) -> tuple[str, str]:
+    try:
+        return "200 OK", await asyncio.wait_for(metrics(), METRICS_TIMEOUT_SECONDS)
+    except (JeroboamError, TimeoutError):
+        return "503 Unavailable", "the database does not answer\n"
+
+
+def _answer(status: str, body: bytes) -> bytes:
+    head = (
+        f"HTTP/1.1 {status}",
+        f"Content-Type: {CONTENT_TYPE}",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+    )
+    return "\r\n".join((*head, "", "")).encode() + body

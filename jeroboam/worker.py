@@ -12,13 +12,14 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from jeroboam import health, temporal
+from jeroboam import health, metrics, temporal
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.driver_files import FileCache
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
+from jeroboam.activities.monitoring import MonitoringActivities
 from jeroboam.activities.operation import OperationActivities
 from jeroboam.activities.planning import Planner
 from jeroboam.activities.poll_hub import PollHub
@@ -42,6 +43,7 @@ from jeroboam.workflows.delete_cluster import DeleteClusterWorkflow
 from jeroboam.workflows.delete_node_group import DeleteNodeGroupWorkflow
 from jeroboam.workflows.force_delete_cluster import ForceDeleteClusterWorkflow
 from jeroboam.workflows.hard_reboot_cluster import HardRebootClusterWorkflow
+from jeroboam.workflows.monitor import MonitorWorkflow
 from jeroboam.workflows.rebuild_cluster import RebuildClusterWorkflow
 from jeroboam.workflows.reconcile import ReconcileWorkflow
 from jeroboam.workflows.resize_cluster import ResizeClusterWorkflow
@@ -72,6 +74,7 @@ WORKFLOWS = (
     ScheduledOperationWorkflow,
     SyncSchedulesWorkflow,
     CallCoeWorkflow,
+    MonitorWorkflow,
 )
 
 SERVICE_BINARY = "magnum-conductor"
@@ -96,6 +99,8 @@ def build_workers(
     scheduled = ScheduledActivities(store, planner, schedules)
     upkeep = UpkeepActivities(store, schedules)
     coe = CoeActivities(dependencies)
+    interval = timedelta(seconds=settings.monitor_interval_seconds)
+    monitoring = MonitoringActivities(dependencies, interval)
     waits = WaitActivities(dependencies, admission, PollHub(settings.poll_interval_seconds))
     grace = timedelta(seconds=settings.shutdown_grace_seconds)
     general = Worker(
@@ -118,6 +123,8 @@ def build_workers(
             scheduled.close_scheduled,
             upkeep.sync_schedules,
             coe.call_coe,
+            monitoring.due_clusters,
+            monitoring.monitor_cluster,
         ],
         interceptors=[ErrorTranslation(store)],
         workflow_runner=SandboxRunner(),
@@ -167,7 +174,9 @@ async def run(settings: Settings) -> None:
         client = await temporal.connect_when_up(settings)
         await temporal.register_search_attributes(client)
         workers = build_workers(client, store, settings, dependencies)
-        await stack.enter_async_context(health.listening(settings, workers))
+        await stack.enter_async_context(
+            health.listening(settings, workers, partial(_metrics, store))
+        )
         for worker in workers:
             await stack.enter_async_context(worker)
         await ensure_schedules(client, settings)
@@ -176,6 +185,10 @@ async def run(settings: Settings) -> None:
         log.info("worker_ready", task_queue=settings.task_queue)
         await stopping.wait()
         log.info("worker_stopping", grace_seconds=settings.shutdown_grace_seconds)
+
+
+async def _metrics(store: Store) -> str:
+    return metrics.page(await store.monitoring.all())
 
 
 async def _heartbeat(store: Store) -> None:

@@ -28,6 +28,7 @@ from jeroboam.models import (
     OperationKind,
 )
 from jeroboam.models.cluster import MASTER
+from jeroboam.models.monitoring import Observation
 
 
 @dataclass(frozen=True)
@@ -425,6 +426,14 @@ class SupportsHealth(ABC):
     @abstractmethod
     def check_health(self, context: DriverContext, spec: ClusterSpec) -> Health:
         """Return the cluster's health now; what cannot be reached is ``UNKNOWN``, no error."""
+
+
+class SupportsMonitor(ABC):
+    """A driver that looks at clusters regularly: how they are, and what their nodes use."""
+
+    @abstractmethod
+    def monitor(self, context: DriverContext, spec: ClusterSpec) -> Observation:
+        """Look at a cluster; it has a minute. What cannot be reached is ``UNKNOWN``, no error."""
 
 
 class SupportsHooks(ABC):

@@ -9,6 +9,7 @@ from jeroboam.store.database import Database
 from jeroboam.store.driver_files import DriverFilesRepository
 from jeroboam.store.hooks import HookRepository
 from jeroboam.store.maintenance import MaintenanceRepository
+from jeroboam.store.monitoring import MonitoringRepository
 from jeroboam.store.operations import OperationRepository
 from jeroboam.store.query import scalar
 from jeroboam.store.schedule_runs import ScheduleRunRepository
@@ -44,6 +45,7 @@ class Store:
         self.schedules = ScheduleRepository(database)
         self.schedule_runs = ScheduleRunRepository(database)
         self.maintenance = MaintenanceRepository(database)
+        self.monitoring = MonitoringRepository(database)
 
     @classmethod
     async def open(

@@ -13,6 +13,7 @@ from sqlalchemy.types import Integer
 
 from jeroboam.models import Parameters, Plan, StepRecord
 from jeroboam.models.hook import HookDeclaration
+from jeroboam.models.monitoring import Usage
 from jeroboam.models.schedule import Selector
 from jeroboam.store.columns import Document, Prose, UtcDateTime
 
@@ -353,3 +354,19 @@ class HookRow(Base):
     declaration: Mapped[HookDeclaration] = mapped_column(Document(HookDeclaration))
     secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     created_at: Mapped[datetime]
+
+
+class MonitoredRow(Base):
+    """What is known of a cluster by looking at it; it goes with the cluster."""
+
+    __tablename__ = "monitored_clusters"
+    __table_args__ = ()
+
+    cluster_id: Mapped[str] = mapped_column(
+        _UUID, ForeignKey("clusters.uuid", ondelete="CASCADE"), primary_key=True
+    )
+    checked_at: Mapped[datetime]
+    next_at: Mapped[datetime]
+    failures: Mapped[int]
+    usage: Mapped[Usage | None] = mapped_column(Document(Usage | None))
+    usage_at: Mapped[datetime | None]

@@ -10,7 +10,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
 
-from jeroboam.certificates import from_mapping, issue_cluster_secrets, to_mapping
+from jeroboam.certificates import (
+    from_mapping,
+    issue_client_certificate,
+    issue_cluster_secrets,
+    to_mapping,
+)
 from jeroboam.drivers.base import CertificateAuthority, ClusterSecrets
 from jeroboam.errors import ConfigurationError
 
@@ -157,3 +162,36 @@ def test_repr_shows_nothing(issued: ClusterSecrets) -> None:
     """No secret is visible in a repr."""
     shown = f"{issued!r} {issued.kubernetes!r}"
     assert not any(secret in shown for secret in to_mapping(issued).values())
+
+
+def test_a_client_s_certificate_is_its_authority_s(issued: ClusterSecrets) -> None:
+    """It names user and groups, may be used by clients only, and ends when it shall."""
+    found = issue_client_certificate(
+        issued.kubernetes, "somebody", timedelta(hours=2), ("viewers", "others")
+    )
+    certificate = x509.load_pem_x509_certificate(found.certificate.encode())
+    authority, _ = _load(issued.kubernetes)
+    certificate.verify_directly_issued_by(authority)
+    names = {
+        oid: [one.value for one in certificate.subject.get_attributes_for_oid(oid)]
+        for oid in (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
+    }
+    assert names == {
+        NameOID.COMMON_NAME: ["somebody"],
+        NameOID.ORGANIZATION_NAME: ["viewers", "others"],
+    }
+    usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    assert list(usage) == [ExtendedKeyUsageOID.CLIENT_AUTH]
+    basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints).value
+    assert not basic.ca
+    assert timedelta(minutes=119) < found.expires_at - datetime.now(UTC) <= timedelta(hours=2)
+    key = serialization.load_pem_private_key(found.private_key.encode(), None)
+    assert key.public_key() == certificate.public_key()
+    assert "PRIVATE" not in repr(found)
+
+
+def test_a_client_s_certificate_does_not_outlive_its_authority(issued: ClusterSecrets) -> None:
+    """Whatever is asked for."""
+    found = issue_client_certificate(issued.etcd, "somebody", timedelta(days=10000))
+    authority, _ = _load(issued.etcd)
+    assert found.expires_at == authority.not_valid_after_utc

@@ -24,6 +24,7 @@ from jeroboam.api.http.routes import (
     schedules,
     services,
     unavailable,
+    usage,
     versions,
 )
 from jeroboam.api.http.schemas.error import ErrorList
@@ -41,6 +42,7 @@ ROUTERS = (
     hooks.router,
     drivers.router,
     services.router,
+    usage.router,
     unavailable.router,
 )
 

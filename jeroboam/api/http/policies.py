@@ -82,6 +82,7 @@ _RULES = (
     ),
     ("cluster:rebuild", MEMBER, "Rebuild a cluster's nodes.", "POST", f"{_ACTIONS}/rebuild"),
     ("cluster:reboot", MEMBER, "Reboot a cluster's nodes.", "POST", f"{_ACTIONS}/reboot"),
+    ("cluster:usage", READER, "Show what a cluster uses.", "GET", f"{_CLUSTER}/usage"),
     (
         "cluster:check_health",
         MEMBER,

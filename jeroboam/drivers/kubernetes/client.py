@@ -127,6 +127,23 @@ class ClusterApi:
             JeroboamError: Of the class that fits the answer.
         """
         content = None if body is None else json.dumps(body)
+        answer, raw = self.exchange(method, path, content, content_type)
+        if answer.status >= http.HTTPStatus.BAD_REQUEST:
+            raise _refusal(answer.status, answer.headers.get("Retry-After"), raw)
+        return _object(raw)
+
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        content: str | None = None,
+        content_type: str = "application/json",
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        """Send one request; return the answer, whatever it says.
+
+        Raises:
+            ClusterUnreachableError: There is none.
+        """
         headers = {"Accept": "application/json", "Content-Type": content_type}
         with self._explained():
             self._connection.request(method, path, content, headers)
@@ -134,9 +151,7 @@ class ClusterApi:
             raw = answer.read(MOST_BYTES)
             if not answer.isclosed():
                 raise http.client.HTTPException(f"more than {MOST_BYTES} bytes")
-        if answer.status >= http.HTTPStatus.BAD_REQUEST:
-            raise _refusal(answer.status, answer.headers.get("Retry-After"), raw)
-        return _object(raw)
+        return answer, raw
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ from typing import ClassVar
 from jeroboam.drivers.base import ClusterSecrets, DriverContext
 from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
 from jeroboam.drivers.kubernetes import contents, health, labels, moves
+from jeroboam.drivers.kubernetes.abilities import RunsKubernetes
 from jeroboam.drivers.kubernetes.checks import check
 from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from jeroboam.drivers.labels import LabelTable
@@ -13,7 +14,7 @@ from jeroboam.drivers.nodes.manifest import Contents
 from jeroboam.models import ClusterSpec, NodeGroup
 
 
-class KubernetesHeatDriver(CoeHeatDriver):
+class KubernetesHeatDriver(CoeHeatDriver, RunsKubernetes):
     """A Heat driver whose nodes are made Kubernetes by kubeadm."""
 
     labels: ClassVar[LabelTable] = labels.TABLE

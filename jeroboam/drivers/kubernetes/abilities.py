@@ -1,0 +1,25 @@
+"""What every driver can do whose clusters run Kubernetes, whatever engine builds them."""
+
+from jeroboam.drivers.base import DriverContext, SupportsHealth, SupportsMonitor
+from jeroboam.drivers.coe_api import CoeApi, SupportsCoeApi
+from jeroboam.drivers.kubernetes import monitor
+from jeroboam.drivers.kubernetes.api import KUBERNETES_API
+from jeroboam.models import ClusterSpec
+from jeroboam.models.monitoring import Observation
+
+
+class RunsKubernetes(SupportsHealth, SupportsCoeApi, SupportsMonitor):
+    """To be derived from beside the engine's class; it asks the clusters' own API.
+
+    A driver only has to tell by ``check_health`` what its engine knows of the machines.
+    """
+
+    @property
+    def coe_api(self) -> CoeApi:
+        """The routes about Kubernetes."""
+        return KUBERNETES_API
+
+    def monitor(self, context: DriverContext, spec: ClusterSpec) -> Observation:
+        """Add what the cluster says of itself to what its engine knows."""
+        known = self.check_health(context, spec)
+        return monitor.observe(spec.cluster.api_address, context.read_secrets(), known)

@@ -1,0 +1,17 @@
+"""What crosses the wire to Temporal for the regular looks at clusters."""
+
+from jeroboam.models.base import Model
+
+MONITOR_WORKFLOW = "Monitor"
+
+
+class MonitorRequest(Model):
+    """The input of one look at one cluster."""
+
+    cluster_id: str
+
+
+class Due(Model):
+    """The clusters that are to be looked at now."""
+
+    clusters: tuple[MonitorRequest, ...]

@@ -1,0 +1,1 @@
+"""Builds Kubernetes' own servers from their Go modules, once per machine."""
