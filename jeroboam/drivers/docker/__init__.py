@@ -1,0 +1,1 @@
+"""Docker on nodes: what the COEs share whose nodes run it."""

@@ -1,0 +1,1 @@
+"""What clusters on Heat share whose nodes run Docker."""

@@ -1,0 +1,1 @@
+"""Docker Swarm on Heat."""

@@ -1,0 +1,60 @@
+"""Docker Swarm on Heat: all that does not depend on the operating system of the nodes."""
+
+from typing import ClassVar
+
+from jeroboam.drivers.base import ClusterSecrets, DriverContext
+from jeroboam.drivers.coe_api import CoeApi, SupportsCoeApi
+from jeroboam.drivers.docker.checks import check_node_group
+from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
+from jeroboam.drivers.labels import LabelTable
+from jeroboam.drivers.nodes.health import Components
+from jeroboam.drivers.nodes.manifest import Contents
+from jeroboam.drivers.swarm import api, contents, health, labels, moves
+from jeroboam.drivers.swarm.plan import SwarmPlan
+from jeroboam.models import ClusterSpec, NodeGroup
+
+
+class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi):
+    """A Heat driver whose nodes become managers and workers of one swarm."""
+
+    labels: ClassVar[LabelTable] = labels.TABLE
+
+    @property
+    def coe_api(self) -> CoeApi:
+        """The routes about services and nodes."""
+        return api.SWARM_API
+
+    def plan(self, spec: ClusterSpec, group: NodeGroup | None = None) -> SwarmPlan:
+        """Read a cluster's labels and template."""
+        return SwarmPlan.of(spec, group, self.labels)
+
+    def contents(self, spec: ClusterSpec, group: NodeGroup, secrets: ClusterSecrets) -> Contents:
+        """Return the texts that the manifest may name."""
+        return contents.generate(self.plan(spec, group), secrets, group)
+
+    def components(
+        self, context: DriverContext, spec: ClusterSpec, api_address: str | None
+    ) -> Components:
+        """Ask Docker on a manager whether it is there, and whether the managers agree."""
+        names = [node.name for group in spec.node_groups for node in group.nodes]
+        return health.components(api_address, context.read_secrets(), names)
+
+    def validate(self, spec: ClusterSpec) -> None:
+        """Check labels, addresses and combinations."""
+        moves.check(self.plan, self.plan(spec))
+
+    def check_resize(self, spec: ClusterSpec, group: NodeGroup, node_count: int) -> None:
+        """Check that the managers keep a majority."""
+        moves.check_resize(spec, group, node_count)
+
+    def check_node_group(self, spec: ClusterSpec, group: NodeGroup) -> None:
+        """Check that the group's labels are its own and not the cluster's."""
+        check_node_group(self.plan, spec, group)
+
+    def check_upgrade(self, spec: ClusterSpec, target: ClusterSpec) -> None:
+        """Check versions, and that nothing is asked for that an upgrade cannot do."""
+        moves.check_upgrade(self.plan, spec, target)
+
+    def check_masters(self, spec: ClusterSpec, what: str) -> None:
+        """Check that the managers' state survives."""
+        moves.check_managers_can_be_replaced(spec, what)

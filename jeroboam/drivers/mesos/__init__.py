@@ -1,0 +1,1 @@
+"""Mesos with Marathon: what its clusters are made of, whichever backend makes the servers."""

@@ -1,0 +1,1 @@
+"""Mesos with Marathon on Ubuntu, built by Heat."""
