@@ -42,7 +42,9 @@ class CloudConfig(NodeDocument):
 def _file(file: File) -> dict[str, str]:
     written = {"path": file.path, "owner": "root:root", "permissions": f"{file.mode:04o}"}
     short = packed(file.text)
-    if placeholders.PATTERN.search(file.text) or len(file.text) <= len(short):
+    # JSON writes rare letters as two halves, which YAML does not put together.
+    plain = file.text.isascii() and len(file.text) <= len(short)
+    if plain or placeholders.PATTERN.search(file.text):
         return {**written, "content": file.text}
     return {**written, "encoding": "gz+b64", "content": short}
 

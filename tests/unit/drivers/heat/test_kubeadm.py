@@ -72,6 +72,25 @@ def test_component_options(label: str, path: tuple[str, ...]) -> None:
     assert found["profiling"] == "false"
 
 
+def test_what_labels_add() -> None:
+    """Admission plug-ins, further names of the API, and image tags reach their components."""
+    labels = {
+        "admission_control_list": "AlwaysPullImages,NodeRestriction",
+        "api_server_cert_sans": "k8s.example.org,192.0.2.7",
+        "etcd_tag": "3.6.8-0",
+        "coredns_tag": "v1.14.1",
+    }
+    document: Any = init(labels=labels)["ClusterConfiguration"]
+    found = arguments(document["apiServer"]["extraArgs"])
+    assert found["enable-admission-plugins"] == "NodeRestriction,AlwaysPullImages"
+    assert document["apiServer"]["certSANs"][-2:] == ["k8s.example.org", "192.0.2.7"]
+    assert document["etcd"]["local"]["imageTag"] == "3.6.8-0"
+    assert document["dns"] == {"imageTag": "v1.14.1"}
+    plain: Any = init()["ClusterConfiguration"]
+    assert "enable-admission-plugins" not in arguments(plain["apiServer"]["extraArgs"])
+    assert "imageTag" not in plain["etcd"]["local"]
+
+
 def test_plugins_are_outside_usr() -> None:
     """/usr is read-only, so volume plug-ins live elsewhere, for all who look for them."""
     documents = init()

@@ -136,3 +136,16 @@ def test_missing_template(tmp_path: Path) -> None:
     """A driver without its template breaks the contract, in words."""
     with pytest.raises(DriverContractError, match=r"gone\.yaml"):
         TemplateDefinition(Files((tmp_path,)), "gone.yaml", ()).load()
+
+
+def test_files_of_a_template(tmp_path: Path) -> None:
+    """A template's files go along; what is no template is named."""
+    outer = {"resources": {"x": {"properties": {"text": {"get_file": "script.sh"}}}}}
+    (tmp_path / "outer.yaml").write_text(yaml.safe_dump(outer))
+    (tmp_path / "script.sh").write_text("echo resources:")
+    _, files = TemplateDefinition(Files((tmp_path,)), "outer.yaml", ()).load()
+    assert files == {"script.sh": "echo resources:"}
+    for text, words in (("[1, 2]", "has no resources"), ("a: [", "Template outer")):
+        (tmp_path / "outer.yaml").write_text(text)
+        with pytest.raises(DriverContractError, match=words):
+            TemplateDefinition(Files((tmp_path,)), "outer.yaml", ()).load()
