@@ -1,13 +1,13 @@
 """The generated files of a node, by the names that a driver's manifest uses. Pure."""
 
 import json
-import shlex
 from collections.abc import Mapping
 
 from jeroboam.drivers.base import ClusterSecrets
 from jeroboam.drivers.kubernetes import kubeadm
 from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from jeroboam.drivers.nodes import placeholders
+from jeroboam.drivers.nodes.texts import environment, proxy_dropin, proxy_settings
 from jeroboam.models import NodeGroup
 
 Contents = Mapping[str, str]
@@ -17,11 +17,12 @@ _KERNEL_ARGUMENTS = {"permissive": ("enforcing=0",), "disabled": ("selinux=0",)}
 
 def generate(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGroup) -> Contents:
     """Return all texts that a node of a group may need; an empty one means that it does not."""
+    proxies = proxy_settings(plan.spec.template, plan.no_proxy)
     return {
         "cluster_env": environment(cluster_settings(plan)),
         "node_env": environment(node_settings()),
-        "proxy_env": environment(proxy_settings(plan)),
-        "proxy_dropin": _proxy_dropin(plan),
+        "proxy_env": environment(proxies),
+        "proxy_dropin": proxy_dropin(proxies),
         # Heat makes it, a user and a password with which the node reports.
         "signal": placeholders.SIGNAL,
         "hostname": f"{placeholders.NODE_NAME}\n",
@@ -61,11 +62,6 @@ def certificates(secrets: ClusterSecrets) -> Contents:
 def kernel_arguments(plan: KubernetesPlan) -> tuple[str, ...]:
     """Return what the kernel is told on the nodes."""
     return _KERNEL_ARGUMENTS.get(plan.labels.get("selinux_mode") or "", ())
-
-
-def environment(settings: Mapping[str, str]) -> str:
-    """Return settings in the form that both shells and systemd read."""
-    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in settings.items())
 
 
 def cluster_settings(plan: KubernetesPlan) -> Mapping[str, str]:
@@ -114,17 +110,6 @@ def node_settings() -> Mapping[str, str]:
     }
 
 
-def proxy_settings(plan: KubernetesPlan) -> Mapping[str, str]:
-    """Return the proxy variables in both spellings: curl reads the lower-case ones only."""
-    template = plan.spec.template
-    proxies = {"http_proxy": template.http_proxy, "https_proxy": template.https_proxy}
-    given = {name: url for name, url in proxies.items() if url}
-    if not given:
-        return {}
-    given["no_proxy"] = f"{plan.no_proxy},{placeholders.API_ADDRESS},{placeholders.NODE_ADDRESS}"
-    return given | {name.upper(): value for name, value in given.items()}
-
-
 def containerd(plan: KubernetesPlan) -> str:
     """Return containerd's configuration; what it does not say is containerd's default."""
     systemd = json.dumps(plan.labels["cgroup_driver"] == "systemd")
@@ -167,9 +152,3 @@ def _registry_hosts(plan: KubernetesPlan) -> str:
     if not registry:
         return ""
     return f'[host."http://{registry}"]\ncapabilities = ["pull", "resolve"]\nskip_verify = true\n'
-
-
-def _proxy_dropin(plan: KubernetesPlan) -> str:
-    if not proxy_settings(plan):
-        return ""
-    return "[Service]\nEnvironmentFile=/etc/jeroboam/proxy.env\n"

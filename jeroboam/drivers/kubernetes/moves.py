@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from jeroboam.drivers.kubernetes.plan import DEFAULT_NETWORK_DRIVER, Planner
+from jeroboam.drivers.nodes import moves
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, NodeGroup
 from jeroboam.models.cluster import MASTER
@@ -23,7 +24,6 @@ FIXED_LABELS = (
     *("octavia_provider", "octavia_lb_algorithm", "octavia_lb_healthcheck"),
     *("master_lb_floating_ip_enabled", "master_lb_allowed_cidrs"),
 )
-_FIXED_FIELDS = ("coe", "server_type", "cluster_distro", "apiserver_port", "external_network_id")
 
 # What a node group may have otherwise than its cluster; the rest holds for all nodes.
 OF_GROUPS = frozenset(
@@ -67,15 +67,15 @@ def check_upgrade(plan: Planner, spec: ClusterSpec, target: ClusterSpec) -> None
     Raises:
         InvalidRequestError: With what stands in the way and what is possible.
     """
-    _check_kind(spec, target)
-    _check_fixed_labels(plan, spec, target)
+    moves.check_kind(spec, target, DEFAULT_NETWORK_DRIVER)
+    moves.check_fixed_labels(plan, spec, target, FIXED_LABELS)
     before = {group.uuid: group for group in spec.node_groups}
     for group in target.node_groups:
         if group.uuid in before:
             old = before[group.uuid]
             _check_step(group.name, version_of(plan, spec, old), version_of(plan, target, group))
     _check_skew(plan, target)
-    if _moves(spec.masters, target.masters):
+    if moves.moves(spec.masters, target.masters):
         check_masters_can_be_replaced(plan, target, "Upgrading")
 
 
@@ -131,42 +131,8 @@ def check_node_group(plan: Planner, spec: ClusterSpec, group: NodeGroup) -> None
     Raises:
         InvalidRequestError: With the field or label and what would be right.
     """
-    if group.role == MASTER:
-        raise InvalidRequestError(
-            "The control plane is one group. Resize the default group of masters instead."
-        )
-    if not group.flavor_id:
-        raise InvalidRequestError(f"Node group {group.name} has no flavor. Set flavor_id.")
-    mine, theirs = plan(spec, group).labels, plan(spec).labels
-    for name in mine:
-        if name not in OF_GROUPS and mine[name] != theirs[name]:
-            raise InvalidRequestError(
-                f"Label {name} holds for the whole cluster ({_shown(theirs[name])}) and cannot "
-                f"be {_shown(mine[name])} in the node group {group.name}. Leave it out."
-            )
+    moves.check_node_group(plan, spec, group, OF_GROUPS)
     _check_skew(plan, spec)
-
-
-def _check_kind(spec: ClusterSpec, target: ClusterSpec) -> None:
-    old, new = spec.template, target.template
-    pairs = [(field, getattr(old, field), getattr(new, field)) for field in _FIXED_FIELDS]
-    drivers = [one.network_driver or DEFAULT_NETWORK_DRIVER for one in (old, new)]
-    for field, was, will in (*pairs, ("network_driver", *drivers)):
-        if was != will:
-            raise InvalidRequestError(
-                f"{field} is {_shown(was)} and would become {_shown(will)}, which an upgrade "
-                "cannot change. Choose a template that has the same."
-            )
-
-
-def _check_fixed_labels(plan: Planner, spec: ClusterSpec, target: ClusterSpec) -> None:
-    old, new = plan(spec).labels, plan(target).labels
-    for name in FIXED_LABELS:
-        if old[name] != new[name]:
-            raise InvalidRequestError(
-                f"Label {name} is {_shown(old[name])} and would become {_shown(new[name])}, which "
-                "an upgrade cannot change. Choose a template that has the same."
-            )
 
 
 def _check_step(name: str, old: Version, new: Version) -> None:
@@ -200,11 +166,3 @@ def _check_skew(plan: Planner, target: ClusterSpec) -> None:
                 f"plane's {masters}. Upgrade the node group to "
                 f"v{masters.major}.{masters.minor - OLDEST_NODES} or later first."
             )
-
-
-def _moves(old: NodeGroup, new: NodeGroup) -> bool:
-    return old.image_id != new.image_id or dict(old.labels) != dict(new.labels)
-
-
-def _shown(value: object) -> str:
-    return "not set" if value in {None, ""} else f"'{value}'"
