@@ -49,7 +49,6 @@ def _common_settings(plan: DockerPlan) -> dict[str, str]:
         "DOCKER_VERSION": plan.container_version,
         "DOCKER_URL": str(plan.labels["docker_url"]),
         "DOCKER_SHA256": str(plan.labels["docker_tarball_sha256"] or ""),
-        "IMAGE_PREFIX": plan.image_prefix,
         "API_PORT": str(plan.api_port),
         "STORAGE_DIRECTORY": STORAGE_DIRECTORY,
         # No node of these clusters has a volume of the other kind.

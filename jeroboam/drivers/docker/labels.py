@@ -1,7 +1,7 @@
 """The labels of all drivers whose nodes run Docker."""
 
 from jeroboam.drivers.labels import BOOLEAN, Label
-from jeroboam.drivers.nodes.labels import CLOUD, IMAGE_PREFIX, NUMBER, SHA256, URL
+from jeroboam.drivers.nodes.labels import CLOUD, NUMBER, SHA256, URL
 
 COMMON = (
     Label("docker_version", NUMBER, "29.9.3", "Version of Docker."),
@@ -17,7 +17,6 @@ COMMON = (
         "",
         "Checksum of Docker's archive, of which Docker publishes none.",
     ),
-    IMAGE_PREFIX,
     Label(
         "os_auto_update",
         BOOLEAN,
@@ -26,6 +25,15 @@ COMMON = (
     ),
     *CLOUD,
 )
+
+# Labels of Magnum's drivers that are refused, and what to do instead.
+RETIRED = {
+    "rexray_preempt": "REX-Ray has been given up. Use volumes of the nodes, or a plug-in of yours.",
+    "heat_container_agent_tag": "There is no agent on the nodes. Leave it out.",
+    "server_group_policies": "Set server_group_policy.",
+    "boot_volume_availability_zone": "Set availability_zone.",
+    "use_podman": "Docker runs under systemd itself. Leave it out.",
+}
 
 # What a cluster got when it was built and an upgrade cannot change.
 FIXED = (
@@ -38,7 +46,7 @@ FIXED = (
 # What a node group may have otherwise than its cluster; the rest holds for all nodes.
 OF_GROUPS = frozenset(
     {
-        *("docker_version", "docker_url", "docker_tarball_sha256", "container_infra_prefix"),
+        *("docker_version", "docker_url", "docker_tarball_sha256"),
         *("availability_zone", "server_group_policy", "boot_volume_size", "boot_volume_type"),
         *("docker_volume_type", "min_node_count", "max_node_count", "os_auto_update"),
     }

@@ -16,11 +16,6 @@ class DockerPlan(NodePlan, ABC):
         return str(self.labels["docker_version"])
 
     @property
-    def image_prefix(self) -> str:
-        """The registry of the cluster's own images, without a slash at the end."""
-        return str(self.labels["container_infra_prefix"] or "").rstrip("/")
-
-    @property
     def no_proxy(self) -> str:
         """The user's exceptions and the network of the nodes."""
         given = (self.spec.template.no_proxy or "").replace(" ", "")

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
-from jeroboam.drivers.coe_api import Access, CoeApi, CoeCall, Nothing, Route, Verb
+from jeroboam.drivers.coe_api import Access, CoeApi, CoeCall, Route, Verb
 from jeroboam.drivers.docker.client import EngineApi
+from jeroboam.drivers.docker.listing import AtMost
 from jeroboam.errors import ClusterUnreachableError
 from jeroboam.models import Model
 
@@ -55,12 +56,17 @@ class AppView(Model):
 
 
 class AppList(Model):
-    """The apps of a cluster, those that lack tasks first."""
+    """The apps of a cluster, those that lack tasks first.
+
+    Args:
+        omitted: How many apps the limit has left out.
+    """
 
     apps: tuple[AppView, ...]
+    omitted: int
 
 
-def list_apps(call: CoeCall, _: Nothing) -> AppList:
+def list_apps(call: CoeCall, wish: AtMost) -> AppList:
     """Return the apps."""
     with EngineApi.of(call.api_address, call.context.read_secrets()) as api:
         answer = api.read("/v2/apps")
@@ -69,7 +75,8 @@ def list_apps(call: CoeCall, _: Nothing) -> AppList:
         raise ClusterUnreachableError("Marathon answers with something else than apps.")
     found = [AppView.of(one) for one in listed]
     found.sort(key=lambda one: (one.running >= one.instances, one.id))
-    return AppList(apps=tuple(found))
+    left_out = max(0, len(found) - wish.limit)
+    return AppList(apps=tuple(found[: wish.limit]), omitted=left_out)
 
 
 MESOS_API = CoeApi(
@@ -83,7 +90,7 @@ MESOS_API = CoeApi(
             "List the apps of Marathon, those that lack tasks first.",
             AppList,
             list_apps,
-            Nothing,
+            AtMost,
         ),
     ),
 )

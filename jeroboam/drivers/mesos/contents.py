@@ -23,6 +23,7 @@ def generate(plan: MesosPlan, secrets: ClusterSecrets, group: NodeGroup) -> Cont
     settings = {
         "CLUSTER_NAME": plan.spec.cluster.name,
         "MASTER_COUNT": str(plan.spec.masters.node_count),
+        "IMAGE_PREFIX": plan.image_prefix,
         "QUORUM": str(plan.quorum),
         "MESOS_TAG": plan.coe_version,
         "MARATHON_TAG": str(values["marathon_tag"]),

@@ -5,7 +5,7 @@ import re
 
 from jeroboam.drivers.docker import labels as docker
 from jeroboam.drivers.labels import Kind, Label, LabelTable
-from jeroboam.drivers.nodes.labels import NUMBER, VERSION, matching
+from jeroboam.drivers.nodes.labels import IMAGE_PREFIX, NUMBER, VERSION, matching
 
 _PATH = re.compile(r"(?:/[\w.-]+)+")
 _WORDS = re.compile(r"[\w/.-]+(?:,[\w/.-]+)*")
@@ -24,6 +24,7 @@ WORDS = matching("list of words", "words separated by commas", _WORDS)
 VARIABLES = Kind("JSON object", 'a JSON object of texts as {"LANG": "C"}', _variables)
 
 _MESOS = (
+    IMAGE_PREFIX,
     Label("mesos_tag", NUMBER, "1.7.1", "Version of Mesos: tag of the images of master and agent."),
     Label("marathon_tag", VERSION, "v1.11.24", "Version of Marathon: tag of its image."),
     Label("zookeeper_tag", NUMBER, "3.9.3", "Version of ZooKeeper: tag of its image."),
@@ -50,16 +51,12 @@ _MESOS = (
     ),
 )
 
-TABLE = LabelTable((*_MESOS, *docker.COMMON))
+TABLE = LabelTable((*_MESOS, *docker.COMMON), docker.RETIRED)
 
 FIXED = docker.FIXED
 
 OF_GROUPS = docker.OF_GROUPS | {
-    *("mesos_tag", "mesos_slave_isolation", "mesos_slave_image_providers"),
+    *("container_infra_prefix", "mesos_tag"),
+    *("mesos_slave_isolation", "mesos_slave_image_providers"),
     *("mesos_slave_work_dir", "mesos_slave_executor_env_variables"),
 }
-
-
-def reference() -> str:
-    """Return the page ``docs/reference/labels-mesos.md``."""
-    return TABLE.markdown("Labels of the driver mesos_ubuntu_v1")

@@ -59,6 +59,11 @@ class MesosPlan(DockerPlan):
         return self.spec.template.apiserver_port or DEFAULT_API_PORT
 
     @property
+    def image_prefix(self) -> str:
+        """The registry of the cluster's own images, without a slash at the end."""
+        return str(self.labels["container_infra_prefix"] or "").rstrip("/")
+
+    @property
     def quorum(self) -> int:
         """How many masters have to agree, in Mesos' log as in ZooKeeper."""
         return self.spec.masters.node_count // 2 + 1

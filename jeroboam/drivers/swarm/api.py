@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
-from jeroboam.drivers.coe_api import Access, CoeApi, CoeCall, Nothing, Route, Verb
+from jeroboam.drivers.coe_api import Access, CoeApi, CoeCall, Route, Verb
 from jeroboam.drivers.docker.client import EngineApi
+from jeroboam.drivers.docker.listing import AtMost
 from jeroboam.models import Model
 
 _BILLION = 1_000_000_000
@@ -61,9 +62,14 @@ class ServiceView(Model):
 
 
 class ServiceList(Model):
-    """The services of a swarm, those that lack tasks first."""
+    """The services of a swarm, those that lack tasks first.
+
+    Args:
+        omitted: How many services the limit has left out.
+    """
 
     services: tuple[ServiceView, ...]
+    omitted: int
 
 
 class NodeView(Model):
@@ -109,25 +115,32 @@ class NodeView(Model):
 
 
 class NodeList(Model):
-    """The nodes of a swarm, managers first."""
+    """The nodes of a swarm, managers first.
+
+    Args:
+        omitted: How many nodes the limit has left out.
+    """
 
     nodes: tuple[NodeView, ...]
+    omitted: int
 
 
-def list_services(call: CoeCall, _: Nothing) -> ServiceList:
+def list_services(call: CoeCall, wish: AtMost) -> ServiceList:
     """Return the services."""
     with EngineApi.of(call.api_address, call.context.read_secrets()) as api:
         found = [ServiceView.of(one) for one in api.objects("/services?status=true")]
     found.sort(key=lambda one: ((one.running or 0) >= (one.desired or 0), one.name))
-    return ServiceList(services=tuple(found))
+    left_out = max(0, len(found) - wish.limit)
+    return ServiceList(services=tuple(found[: wish.limit]), omitted=left_out)
 
 
-def list_nodes(call: CoeCall, _: Nothing) -> NodeList:
+def list_nodes(call: CoeCall, wish: AtMost) -> NodeList:
     """Return the nodes."""
     with EngineApi.of(call.api_address, call.context.read_secrets()) as api:
         found = [NodeView.of(one) for one in api.objects("/nodes")]
     found.sort(key=lambda one: (one.role != "manager", one.name, one.id))
-    return NodeList(nodes=tuple(found))
+    left_out = max(0, len(found) - wish.limit)
+    return NodeList(nodes=tuple(found[: wish.limit]), omitted=left_out)
 
 
 def _mode(mode: Mapping[str, Any]) -> str:
@@ -146,7 +159,7 @@ SWARM_API = CoeApi(
             "List the services of a swarm, those that lack tasks first.",
             ServiceList,
             list_services,
-            Nothing,
+            AtMost,
         ),
         Route(
             Verb.GET,
@@ -156,7 +169,7 @@ SWARM_API = CoeApi(
             "List the nodes of a swarm as it sees them itself.",
             NodeList,
             list_nodes,
-            Nothing,
+            AtMost,
         ),
     ),
 )

@@ -30,12 +30,19 @@ _SWARM = (
     Label("swarm_task_history", NATURAL, "5", "How many ended tasks the swarm remembers of each."),
 )
 
-TABLE = LabelTable((*_SWARM, *docker.COMMON))
+_OVERLAY = "A swarm brings its own network along. Set swarm_address_pool."
+RETIRED = {
+    **docker.RETIRED,
+    "swarm_strategy": "A swarm spreads tasks. Say otherwise in the placement of your services.",
+    "swarm_version": "Swarm is a part of Docker. Set docker_version.",
+    "container_infra_prefix": "A swarm needs no images of its own. Leave it out.",
+    "etcd_tag": "Managers keep the state of the swarm themselves. Leave it out.",
+    "flannel_network_cidr": _OVERLAY,
+    "flannel_network_subnetlen": "Set swarm_address_pool_subnetlen.",
+    "flannel_backend": _OVERLAY,
+}
+
+TABLE = LabelTable((*_SWARM, *docker.COMMON), RETIRED)
 
 # What a swarm gets when it is founded and an upgrade cannot change.
 FIXED = (*docker.FIXED, *(label.name for label in _SWARM))
-
-
-def reference() -> str:
-    """Return the page ``docs/reference/labels-swarm.md``."""
-    return TABLE.markdown("Labels of the driver swarm_fedora_atomic_v1")

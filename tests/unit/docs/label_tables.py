@@ -1,6 +1,7 @@
-"""The tables of the labels of the Kubernetes drivers on Heat."""
+"""The tables of the labels of the drivers on Heat."""
 
 from jeroboam.drivers.kubernetes.labels import TABLE
+from jeroboam.drivers.labels import LabelTable
 from tests.unit.drivers.heat.nodes import DRIVERS
 
 NOT_OFFERED = "not offered"
@@ -8,7 +9,12 @@ NOT_OFFERED = "not offered"
 
 def kubernetes_labels() -> str:
     """Return the table of all labels, with the defaults of most drivers."""
-    return TABLE.markdown("").partition("\n\n")[2].strip()
+    return labels_of(TABLE)
+
+
+def labels_of(table: LabelTable) -> str:
+    """Return a driver's labels as a table alone."""
+    return table.markdown("").partition("\n\n")[2].strip()
 
 
 def differences() -> str:

@@ -7,7 +7,8 @@ import pytest
 
 from jeroboam.certificates import issue_cluster_secrets
 from jeroboam.drivers.base import ClusterSecrets, DriverContext
-from jeroboam.drivers.coe_api import CoeCall, Nothing, route_of
+from jeroboam.drivers.coe_api import CoeCall, route_of
+from jeroboam.drivers.docker.listing import AtMost
 from jeroboam.drivers.mesos import api as mesos_api
 from jeroboam.drivers.mesos import health as mesos_health
 from jeroboam.drivers.mesos_ubuntu_v1.driver import MesosUbuntuDriver
@@ -51,7 +52,7 @@ class TestSwarmRoutes:
         ]
         answers = {"/services?status=true": (200, found)}
         with serve(tmp_path, secrets().kubernetes, answers) as engine:
-            listed = swarm_api.list_services(call(swarm_spec(), engine.url), Nothing())
+            listed = swarm_api.list_services(call(swarm_spec(), engine.url), AtMost())
         assert [(one.name, one.mode, one.running, one.desired) for one in listed.services] == [
             ("agent", "global", 1, 3),
             ("old", "replicated", None, None),
@@ -62,11 +63,19 @@ class TestSwarmRoutes:
         assert [(one.published, one.target) for one in web.ports] == [(8080, 80)]
         assert engine.seen == [("jeroboam", "/services?status=true")]
 
+    def test_limit(self, tmp_path: Path) -> None:
+        """No answer holds more than was asked for, and it says how many it leaves out."""
+        found = [docker_service(f"s{number}", {"Global": {}}) for number in range(5)]
+        answers = {"/services?status=true": (200, found)}
+        with serve(tmp_path, secrets().kubernetes, answers) as engine:
+            listed = swarm_api.list_services(call(swarm_spec(), engine.url), AtMost(limit=2))
+        assert (len(listed.services), listed.omitted) == (2, 3)
+
     def test_nodes(self, tmp_path: Path) -> None:
         """Nodes come with their role and what the swarm may use of them, managers first."""
         answers = {"/nodes": (200, [docker_node("a", state="down"), *WELL])}
         with serve(tmp_path, secrets().kubernetes, answers) as engine:
-            listed = swarm_api.list_nodes(call(swarm_spec(), engine.url), Nothing())
+            listed = swarm_api.list_nodes(call(swarm_spec(), engine.url), AtMost())
         assert [one.name for one in listed.nodes] == ["m-0", "a", "w-0"]
         manager, lost, _ = listed.nodes
         assert (manager.leader, manager.reachability) == (True, "reachable")
@@ -81,7 +90,7 @@ class TestSwarmRoutes:
             serve(tmp_path, secrets().kubernetes, answers) as engine,
             pytest.raises(ClusterUnreachableError, match="something else"),
         ):
-            swarm_api.list_nodes(call(swarm_spec(), engine.url), Nothing())
+            swarm_api.list_nodes(call(swarm_spec(), engine.url), AtMost())
 
     def test_refusal(self, tmp_path: Path) -> None:
         """Docker's own words are passed on."""
@@ -91,7 +100,7 @@ class TestSwarmRoutes:
             serve(tmp_path, secrets().kubernetes, answers) as engine,
             pytest.raises(ClusterUnreachableError, match=message),
         ):
-            swarm_api.list_nodes(call(swarm_spec(), engine.url), Nothing())
+            swarm_api.list_nodes(call(swarm_spec(), engine.url), AtMost())
 
 
 class TestMesosRoutes:
@@ -103,7 +112,7 @@ class TestMesosRoutes:
         ]
         answers = {"/v2/apps": (200, {"apps": apps})}
         with serve(tmp_path, secrets().kubernetes, answers) as engine:
-            listed = mesos_api.list_apps(call(mesos_spec(), engine.url), Nothing())
+            listed = mesos_api.list_apps(call(mesos_spec(), engine.url), AtMost())
         web, redis = listed.apps
         assert (web.id, web.instances, web.running, web.staged) == ("/shop/web", 3, 1, 2)
         assert (web.command, web.image, web.deploying) == ("sleep 1", None, True)
@@ -116,7 +125,7 @@ class TestMesosRoutes:
             serve(tmp_path, secrets().kubernetes, {}) as engine,
             pytest.raises(NotFoundError, match="page not found"),
         ):
-            mesos_api.list_apps(call(mesos_spec(), engine.url), Nothing())
+            mesos_api.list_apps(call(mesos_spec(), engine.url), AtMost())
 
     def test_other_answers(self, tmp_path: Path) -> None:
         """What holds no apps is an error that says so."""
@@ -124,7 +133,7 @@ class TestMesosRoutes:
             serve(tmp_path, secrets().kubernetes, {"/v2/apps": (200, [1])}) as engine,
             pytest.raises(ClusterUnreachableError, match="something else"),
         ):
-            mesos_api.list_apps(call(mesos_spec(), engine.url), Nothing())
+            mesos_api.list_apps(call(mesos_spec(), engine.url), AtMost())
 
 
 def test_strangers_are_not_let_in(tmp_path: Path) -> None:
@@ -133,7 +142,7 @@ def test_strangers_are_not_let_in(tmp_path: Path) -> None:
         serve(tmp_path, strangers().kubernetes, {"/nodes": (200, [])}) as engine,
         pytest.raises(ClusterUnreachableError, match="no certificate of this cluster"),
     ):
-        swarm_api.list_nodes(call(swarm_spec(), engine.url), Nothing())
+        swarm_api.list_nodes(call(swarm_spec(), engine.url), AtMost())
     assert engine.seen == []
 
 
