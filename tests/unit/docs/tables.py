@@ -20,12 +20,15 @@ from jeroboam.api.http.app import ROUTERS
 from jeroboam.api.http.errors import status_of
 from jeroboam.api.http.routes import unavailable
 from jeroboam.drivers.fake.labels import Labels
+from jeroboam.drivers.mesos import labels as mesos
+from jeroboam.drivers.swarm import labels as swarm
 from jeroboam.settings import Settings
 from jeroboam.temporal import SEARCH_ATTRIBUTES
 from tests.unit.docs import label_tables, state_machine
 
 DOCS = Path(__file__).parents[3] / "docs"
 KUBERNETES_LABELS = "reference/labels-kubernetes.md"
+SWARM_LABELS, MESOS_LABELS = "reference/labels-swarm.md", "reference/labels-mesos.md"
 
 LONGEST_CHOICE = 4
 """Choices with more words than this are explained below their table."""
@@ -176,6 +179,10 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "kubernetes-labels": (KUBERNETES_LABELS, label_tables.kubernetes_labels),
     "kubernetes-label-differences": (KUBERNETES_LABELS, label_tables.differences),
     "kubernetes-retired-labels": (KUBERNETES_LABELS, label_tables.retired_labels),
+    "swarm-labels": (SWARM_LABELS, lambda: label_tables.labels_of(swarm.TABLE)),
+    "swarm-retired-labels": (SWARM_LABELS, swarm.TABLE.markdown_of_retired),
+    "mesos-labels": (MESOS_LABELS, lambda: label_tables.labels_of(mesos.TABLE)),
+    "mesos-retired-labels": (MESOS_LABELS, mesos.TABLE.markdown_of_retired),
     "cluster-drawing": ("state-machine.md", state_machine.cluster_drawing),
     "cluster-statuses": ("state-machine.md", cluster_statuses),
     "operation-drawing": ("state-machine.md", state_machine.operation_drawing),
