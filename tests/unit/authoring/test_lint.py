@@ -58,9 +58,15 @@ def test_names_a_broken_template(folder: Path) -> None:
 def test_names_a_mapping_without_a_parameter(folder: Path) -> None:
     """Heat would refuse a value for a parameter that the template does not declare."""
     edit(folder / "templates" / "cluster.yaml", "  master_flavor:", "  master_flavour:")
+    (finding,) = lint(folder)
+    assert "does not declare the parameters: master_flavor." in finding.text
+
+
+def test_names_an_output_that_nobody_gives(folder: Path) -> None:
+    """An address that the template does not tell would be missing in every cluster."""
+    edit(folder / "templates" / "cluster.yaml", "  api_address:\n    description", "  api:\n    description")
     texts = [finding.text for finding in lint(folder)]
-    assert any("'master_flavor'" in text and "no such parameter" in text for text in texts)
-    assert any("'master_flavour'" in text and "Nothing gives a value" in text for text in texts)
+    assert any("the output 'api_address'" in text for text in texts)
 
 
 def test_names_a_secret_that_heat_would_show(folder: Path) -> None:
