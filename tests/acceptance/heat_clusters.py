@@ -12,8 +12,9 @@ from jeroboam.cloud import Cloud
 from jeroboam.drivers.base import CloudAccess, DriverContext, Phase, Progress, Watch
 from jeroboam.drivers.heat import leftovers
 from jeroboam.drivers.heat.clients import tenant_client
-from jeroboam.drivers.nodes.names import short_id
+from jeroboam.drivers.heat.kubernetes.driver import KubernetesHeatDriver
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.removal import remove_leftovers
 from jeroboam.models import ClusterSpec, Identity, Method, Node, NodeGroup
 from jeroboam.testing.driver_case import DriverCase
@@ -52,11 +53,16 @@ class Tenant:
         self.specs.append(spec)
         return spec
 
-    def case(self, **fields: Any) -> DriverCase:
-        """Return a cluster of the tenant for the compliance suite."""
-        spec = self.spec(**fields)
+    def case(self, driver: KubernetesHeatDriver | None = None, **fields: Any) -> DriverCase:
+        """Return a cluster of the tenant for the compliance suite.
+
+        Args:
+            driver: By default that of Fedora CoreOS.
+        """
+        driver = driver or FedoraCoreosDriver()
+        spec = self.spec(driver=driver.name, **fields)
         return DriverCase(
-            driver=FedoraCoreosDriver(),
+            driver=driver,
             spec=spec,
             context=DriverContext(f"{spec.cluster.uuid}:create:submit", self.access, secrets),
             count_objects=lambda: len(self.stacks(spec)),

@@ -1,4 +1,4 @@
 """The driver's manifest; the version changes with anything that changes a cluster."""
 
-version = "1.1.0"
+version = "1.2.0"
 Driver = "k8s_fedora_coreos_v1"

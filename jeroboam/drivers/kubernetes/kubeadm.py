@@ -114,7 +114,7 @@ def node_registration(plan: KubernetesPlan, group: NodeGroup) -> Mapping[str, An
     registration: dict[str, Any] = {
         "name": placeholders.NODE_NAME,
         "criSocket": SOCKET,
-        "ignorePreflightErrors": _IGNORED_CHECKS,
+        "ignorePreflightErrors": _ignored_checks(plan),
         "kubeletExtraArgs": [
             {"name": "node-ip", "value": placeholders.NODE_ADDRESS},
             {"name": "node-labels", "value": ",".join(f"{k}={v}" for k, v in node_labels.items())},
@@ -128,12 +128,14 @@ def node_registration(plan: KubernetesPlan, group: NodeGroup) -> Mapping[str, An
 
 def kubelet(plan: KubernetesPlan) -> Mapping[str, Any]:
     """Return the configuration of all kubelets."""
+    old_system = {"failCgroupV1": False} if plan.labels["cgroup_v1_allowed"] else {}
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
         "cgroupDriver": plan.labels["cgroup_driver"],
         "volumePluginDir": VOLUME_PLUGINS,
         "rotateCertificates": True,
+        **old_system,
     }
 
 
@@ -181,6 +183,12 @@ def _node_mask(plan: KubernetesPlan) -> list[dict[str, str]]:
         return []
     length = str(plan.labels["flannel_network_subnetlen"])
     return [{"name": "node-cidr-mask-size", "value": length}]
+
+
+def _ignored_checks(plan: KubernetesPlan) -> list[str]:
+    """Return what kubeadm does not insist on; its look at the system refuses old kernels."""
+    old_system = ["SystemVerification"] if plan.labels["cgroup_v1_allowed"] else []
+    return [*_IGNORED_CHECKS, *old_system]
 
 
 def _admission(plan: KubernetesPlan) -> list[dict[str, str]]:

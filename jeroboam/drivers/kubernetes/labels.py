@@ -98,6 +98,12 @@ _COMPONENTS = (
     Label("runc_sha256", SHA256, "", "Checksum of runc; without it the one published beside it."),
     Label("etcd_tag", NAME, "", "Tag of etcd's image; without it the one of kubeadm."),
     Label("coredns_tag", NAME, "", "Tag of CoreDNS's image; without it the one of kubeadm."),
+    Label(
+        "cgroup_v1_allowed",
+        BOOLEAN,
+        "false",
+        "Whether nodes may have version 1 of control groups, as long as Kubernetes bears it.",
+    ),
     Label("cgroup_driver", choice("systemd", "cgroupfs"), "systemd", "Of containerd and kubelet."),
 )
 _NETWORK = (
@@ -224,7 +230,7 @@ FLATCAR = TABLE.having(
     without={"selinux_mode": "Flatcar runs SELinux in permissive mode. Leave it out."},
 )
 FEDORA_ATOMIC = TABLE.having(
-    defaults=_NO_RUNTIME,
+    defaults={**_NO_RUNTIME, "cgroup_v1_allowed": "true"},
     meanings={
         "containerd_version": "Version of containerd.",
         "runc_version": "Version of runc.",

@@ -91,6 +91,15 @@ def test_what_labels_add() -> None:
     assert "imageTag" not in plain["etcd"]["local"]
 
 
+def test_first_version_of_control_groups() -> None:
+    """Where it is allowed, neither kubelets nor kubeadm refuse to run on it."""
+    document = init(labels={"cgroup_v1_allowed": "true"})
+    assert document["KubeletConfiguration"]["failCgroupV1"] is False
+    ignored = document["InitConfiguration"]["nodeRegistration"]["ignorePreflightErrors"]
+    assert "SystemVerification" in ignored
+    assert "failCgroupV1" not in init()["KubeletConfiguration"]
+
+
 def test_plugins_are_outside_usr() -> None:
     """/usr is read-only, so volume plug-ins live elsewhere, for all who look for them."""
     documents = init()

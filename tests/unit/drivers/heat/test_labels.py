@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jeroboam.drivers.kubernetes.labels import TABLE, UBUNTU
 from jeroboam.drivers.kubernetes.options import extra_args, parse_flags
 from jeroboam.errors import InvalidRequestError
+from tests.unit.drivers.heat import magnum_labels
 
 # What advice names beside labels: fields of clusters and templates.
 OTHER_NAMES = {"create_timeout", "fixed_network", "health_status"}
@@ -93,6 +94,7 @@ def test_reference_lists_every_label() -> None:
 
 def test_every_label_of_magnum_is_answered() -> None:
     """What Magnum's Kubernetes drivers know is offered, or refused with what to do instead."""
+    assert set(magnum_labels.NAMES) <= set(TABLE.labels) | set(TABLE.retired)
     assert not set(TABLE.retired) & set(TABLE.labels)
     for name, advice in TABLE.retired.items():
         assert advice.endswith(".")
