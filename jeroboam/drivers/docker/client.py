@@ -2,11 +2,17 @@
 
 import http
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from jeroboam.drivers.kubernetes.client import ClusterApi
 from jeroboam.drivers.nodes.health import LONGEST_REASON
-from jeroboam.errors import ClusterUnreachableError, JeroboamError, NotFoundError
+from jeroboam.errors import (
+    ClusterUnreachableError,
+    ConflictError,
+    JeroboamError,
+    NotFoundError,
+)
 from jeroboam.models import HealthStatus
 
 Found = tuple[HealthStatus, str]
@@ -48,6 +54,22 @@ class EngineApi(ClusterApi):
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise ClusterUnreachableError("The cluster's API answers with something else.")
         return found
+
+    def send(self, path: str, body: Mapping[str, Any]) -> None:
+        """Send an object; nothing is wanted back.
+
+        Raises:
+            ConflictError: It was changed by somebody else meanwhile.
+            ClusterUnreachableError: As with ``read``.
+        """
+        answer, raw = self.exchange("POST", path, json.dumps(body))
+        if answer.status >= http.HTTPStatus.BAD_REQUEST:
+            words = _words(raw)
+            if "out of sequence" in words or answer.status == http.HTTPStatus.CONFLICT:
+                raise ConflictError(f"The cluster says: {words}")
+            raise ClusterUnreachableError(
+                f"The cluster's API refuses: HTTP {answer.status} {words}"
+            )
 
     def probe(self, path: str) -> Found:
         """Ask a component whether it is well; what cannot be reached is ``UNKNOWN``."""

@@ -2,19 +2,20 @@
 
 from typing import ClassVar
 
-from jeroboam.drivers.base import ClusterSecrets, DriverContext
+from jeroboam.drivers.base import ClusterSecrets, DriverContext, SupportsMonitor
 from jeroboam.drivers.coe_api import CoeApi, SupportsCoeApi
 from jeroboam.drivers.docker.checks import check_node_group
 from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
 from jeroboam.drivers.labels import LabelTable
 from jeroboam.drivers.nodes.health import Components
 from jeroboam.drivers.nodes.manifest import Contents
-from jeroboam.drivers.swarm import api, contents, health, labels, moves
+from jeroboam.drivers.swarm import api, contents, health, labels, monitor, moves
 from jeroboam.drivers.swarm.plan import SwarmPlan
 from jeroboam.models import ClusterSpec, NodeGroup
+from jeroboam.models.monitoring import Observation
 
 
-class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi):
+class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi, SupportsMonitor):
     """A Heat driver whose nodes become managers and workers of one swarm."""
 
     labels: ClassVar[LabelTable] = labels.TABLE
@@ -38,6 +39,11 @@ class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi):
         """Ask Docker on a manager whether it is there, and whether the managers agree."""
         names = [node.name for group in spec.node_groups for node in group.nodes]
         return health.components(api_address, context.read_secrets(), names)
+
+    def monitor(self, context: DriverContext, spec: ClusterSpec) -> Observation:
+        """Add what tasks have reserved to the health."""
+        known = self.check_health(context, spec)
+        return monitor.observe(spec.cluster.api_address, context.read_secrets(), known)
 
     def validate(self, spec: ClusterSpec) -> None:
         """Check labels, addresses and combinations."""

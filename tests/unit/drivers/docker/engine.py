@@ -29,11 +29,13 @@ class Engine:
     Args:
         answers: Status and content by path; a text is sent as it is.
         seen: The common names of the clients that have asked, with the paths.
+        received: What was sent, with the paths.
     """
 
     url: str
     answers: dict[str, tuple[int, Any]]
     seen: list[tuple[str, str]] = field(default_factory=list)
+    received: list[tuple[str, str]] = field(default_factory=list)
 
 
 @contextmanager
@@ -62,6 +64,11 @@ class Handler(BaseHTTPRequestHandler):
 
     engine: Engine
     protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        self.engine.received.append((self.path, self.rfile.read(length).decode()))
+        self.do_GET()
 
     def do_GET(self) -> None:
         connection = self.connection

@@ -1,5 +1,5 @@
 #!/usr/bin/bash
-# What a manager does all its life: hands the workers' token out, and forgets lost doubles.
+# What a manager does all its life: hands the workers' token out, and forgets nodes that are gone.
 # systemd starts it anew every few minutes, so that a token that was changed is known soon and a
 # client that keeps the door busy is cut off.
 # shellcheck source-path=SCRIPTDIR source=library.sh
@@ -29,8 +29,21 @@ forget_doubles() {
     done <<< "$nodes"
 }
 
+# Jeroboam marks the nodes that it removes; when they are down, they will not come back.
+forget_removed() {
+    local nodes id status
+    nodes="$(docker node ls --filter node.label=jeroboam.leaving --format '{{.ID}} {{.Status}}')" ||
+        return 0
+    while read -r id status; do
+        if [ "$status" = Down ]; then
+            docker node rm --force "$id" > /dev/null < /dev/null || say "node $id cannot be removed"
+        fi
+    done <<< "$nodes"
+}
+
 umask 077
 retry write_token
 forget_doubles
+forget_removed
 cd "$DOOR" || exit 1
 exec openssl s_server -WWW -quiet -accept "$JOIN_PORT" -cert "$TLS/server.crt" -key "$TLS/server.key"
