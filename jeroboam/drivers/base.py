@@ -204,6 +204,8 @@ class ClusterDriver(ABC):
     version: ClassVar[str]
     uses_cloud: ClassVar[bool] = True
     """Whether the driver acts in the tenant's project; without it no trust is made."""
+    only_by_name: ClassVar[bool] = False
+    """Whether a template or image has to name the driver, as another one builds the same kind."""
 
     @property
     @abstractmethod

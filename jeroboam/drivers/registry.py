@@ -176,7 +176,8 @@ class DriverRegistry:
         return driver
 
     def _matching(self, wanted: Provides) -> ClusterDriver:
-        fitting = [entry for entry in self._entries.values() if wanted in entry.driver.provides]
+        building = [entry for entry in self._entries.values() if wanted in entry.driver.provides]
+        fitting = [entry for entry in building if not entry.driver.only_by_name]
         enabled = [entry.driver for entry in fitting if entry.enabled]
         if len(enabled) > 1:
             names = ", ".join(driver.name for driver in enabled)
@@ -189,6 +190,11 @@ class DriverRegistry:
         hint = "".join(
             f" Driver '{entry.driver.name}' would, but is disabled: {entry.disabled_reason}."
             for entry in fitting
+        )
+        hint += "".join(
+            f" Driver '{entry.driver.name}' would, if the template's 'driver' named it."
+            for entry in building
+            if entry.driver.only_by_name and entry.enabled
         )
         raise DriverNotFoundError(f"No driver builds {wanted.words} clusters.{hint}")
 

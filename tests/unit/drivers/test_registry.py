@@ -67,6 +67,17 @@ def test_two_matches_are_named() -> None:
         case(driver("a", UBUNTU), driver("b", UBUNTU)).select(magnum_distro="ubuntu")
 
 
+def test_some_drivers_have_to_be_named() -> None:
+    """One that is chosen only by its name is in nobody's way, and is named where it is missed."""
+    shy = driver("shy", UBUNTU)
+    type(shy).only_by_name = True
+    assert case(shy, driver("a", UBUNTU)).select(magnum_distro="ubuntu").driver.name == "a"
+    assert case(shy).select("shy", magnum_distro="ubuntu").driver.name == "shy"
+    assert case(shy).select(magnum_driver="shy", magnum_distro="ubuntu").driver.name == "shy"
+    with pytest.raises(DriverNotFoundError, match="'shy' would, if the template's 'driver' named"):
+        case(shy).select(magnum_distro="ubuntu")
+
+
 def test_the_image_settles_a_clash() -> None:
     """The image property ``magnum_driver`` picks one of two."""
     both = case(driver("a", UBUNTU), driver("b", UBUNTU))
