@@ -18,8 +18,11 @@ Question = Callable[[], Iterable[str]]
 _CSI_CLUSTER = "cinder.csi.openstack.org/cluster"
 
 
-def find(connection: Connection, stacks: Stacks, cluster: Cluster) -> Sequence[str]:
+def find(connection: Connection, stacks: Stacks | None, cluster: Cluster) -> Sequence[str]:
     """Return all that is left: stacks, what was in them, and what Kubernetes made.
+
+    Args:
+        stacks: ``None`` for clusters that never had any.
 
     Raises:
         CloudUnavailableError: A service does not answer; the message names what others have told.
@@ -39,13 +42,15 @@ def find(connection: Connection, stacks: Stacks, cluster: Cluster) -> Sequence[s
     return left
 
 
-def _questions(connection: Connection, stacks: Stacks, cluster: Cluster) -> Sequence[Question]:
+def _questions(
+    connection: Connection, stacks: Stacks | None, cluster: Cluster
+) -> Sequence[Question]:
     """Return what to ask the services, one by one."""
     mark = short_id(cluster)
     with translate_cloud_errors("OpenStack"):
         kinds = leftovers.kinds(connection, mark)
     return [
-        partial(_of_stacks, stacks, cluster),
+        *([partial(_of_stacks, stacks, cluster)] if stacks else []),
         *(partial(_marked, kind, mark) for kind in kinds),
         partial(_balancers, connection, cluster),
         partial(_addresses, connection, cluster),

@@ -1,0 +1,1 @@
+"""Mistral as the engine of drivers."""

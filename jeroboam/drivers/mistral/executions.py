@@ -1,0 +1,83 @@
+"""An execution of Mistral's, as Jeroboam reads it. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jeroboam.drivers.base import Phase, Progress
+from jeroboam.drivers.openstack import redact
+
+MARK = "jeroboam "
+"""What the descriptions of all executions begin with; cluster and call follow."""
+
+FIELDS = ("id", "description", "state", "state_info", "workflow_name", "created_at")
+
+_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "SKIPPED"})
+_MESSAGE = re.compile(r"msg='(?P<text>[^']+)'")
+_LOST = "heartbeat"
+"""In the reason of an action whose executor has ended in the middle of it."""
+
+_LONGEST = 500
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One execution.
+
+    Args:
+        cluster: uuid of the cluster; empty if it is not one of Jeroboam's.
+        key: Digest of the call.
+        reason: Why it is in its state, in Mistral's words.
+    """
+
+    id: str
+    cluster: str
+    key: str
+    work: str
+    state: str
+    reason: str
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Execution":
+        """Read a record of Mistral's API."""
+        words = str(record.get("description") or "").split()
+        ours = len(words) == 3 and words[0] == MARK.strip()  # noqa: PLR2004 - mark, cluster, key
+        return cls(
+            id=str(record["id"]),
+            cluster=words[1] if ours else "",
+            key=words[2] if ours else "",
+            work=str(record.get("workflow_name") or "").rpartition(".")[2],
+            state=str(record.get("state") or ""),
+            reason=str(record.get("state_info") or ""),
+        )
+
+    @property
+    def ended(self) -> bool:
+        """Whether nobody works at it any more."""
+        return self.state in _ENDED
+
+    def progress(self, *, removes: bool) -> Progress:
+        """Return how far it is.
+
+        Args:
+            removes: Whether what it works on is gone in the end.
+        """
+        if not self.ended:
+            return Progress(phase=Phase.RUNNING, message=f"Mistral's workflow {self.work} runs")
+        if self.state == "SUCCESS":
+            done = Phase.GONE if removes else Phase.DONE
+            return Progress(phase=done, message=f"Mistral's workflow {self.work} has ended")
+        if self.state == "CANCELLED" or _LOST in self.reason.lower():
+            return Progress(phase=Phase.INTERRUPTED, message="Mistral broke off its workflow")
+        return Progress(phase=Phase.FAILED, message=self.words()[:_LONGEST])
+
+    def words(self) -> str:
+        """Return the reason without Mistral's own additions."""
+        found = [match["text"] for match in _MESSAGE.finditer(self.reason)]
+        return redact("; ".join(dict.fromkeys(found)) or " ".join(self.reason.split()))
+
+
+def description(cluster: str, key: str) -> str:
+    """Return the description by which an execution is found again."""
+    return f"{MARK}{cluster} {key}"

@@ -1,0 +1,1 @@
+"""Clusters of servers that an engine other than Heat brings about."""
