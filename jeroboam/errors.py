@@ -120,6 +120,12 @@ class ClusterTimeoutError(ClusterUnreachableError):
     """The API of a cluster took too long."""
 
 
+class NodesNotEmptyError(JeroboamError):
+    """Nodes that shall go have pods that have not left yet, or may not be disturbed."""
+
+    retryable = True
+
+
 class StoreUnavailableError(JeroboamError):
     """Jeroboam's own database does not answer, or asks to try again."""
 

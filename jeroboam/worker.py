@@ -16,6 +16,7 @@ from jeroboam import health, metrics, temporal
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.activities.draining import DrainActivities
 from jeroboam.activities.driver_files import FileCache
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
@@ -99,6 +100,7 @@ def build_workers(
     scheduled = ScheduledActivities(store, planner, schedules)
     upkeep = UpkeepActivities(store, schedules)
     coe = CoeActivities(dependencies)
+    drains = DrainActivities(store, admission)
     interval = timedelta(seconds=settings.monitor_interval_seconds)
     monitoring = MonitoringActivities(dependencies, interval)
     waits = WaitActivities(dependencies, admission, PollHub(settings.poll_interval_seconds))
@@ -116,6 +118,8 @@ def build_workers(
             short.check_health,
             short.find_leftovers,
             short.revoke_credentials,
+            drains.drain,
+            drains.undrain,
             hooks.run_hook,
             reconcile.reconcile,
             scheduled.select_clusters,

@@ -2,6 +2,7 @@
 
 from jeroboam.drivers.base import (
     ClusterDriver,
+    SupportsDrain,
     SupportsHealth,
     SupportsNodeGroups,
     SupportsReboot,
@@ -101,6 +102,7 @@ class Planner:
             operation.parameters,
             hooks=hooks,
             rollback=operation.rollback,
+            drains=isinstance(driver, SupportsDrain),
         )
 
     def _driver(self, kind: OperationKind, cluster: Cluster) -> ClusterDriver:

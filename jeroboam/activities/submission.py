@@ -35,7 +35,7 @@ def _update_cluster(admitted: Admitted, call: BackendCall) -> None:
         admitted.context,
         admitted.spec_of(call),
         _group(admitted, call),
-        _still_there(admitted, call.nodes_to_remove),
+        _still_there(admitted, _leaving(admitted, call)),
         admitted.step.minutes_left,
     )
 
@@ -100,6 +100,13 @@ _SUBMISSIONS: Mapping[Method, Callable[[Admitted, BackendCall], str | None]] = {
     Method.REBOOT_NODES: _reboot_nodes,
     Method.REBUILD_NODES: _rebuild_nodes,
 }
+
+
+def _leaving(admitted: Admitted, call: BackendCall) -> Sequence[str]:
+    """Return the names of the nodes that go: of the plan, or those that were chosen since."""
+    if call.restore:
+        return call.nodes_to_remove
+    return admitted.operation.parameters.nodes_to_remove or call.nodes_to_remove
 
 
 def _still_there(admitted: Admitted, names: Sequence[str]) -> tuple[Node, ...]:

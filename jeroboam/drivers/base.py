@@ -438,6 +438,54 @@ class SupportsMonitor(ABC):
         """Look at a cluster; it has a minute. What cannot be reached is ``UNKNOWN``, no error."""
 
 
+class SupportsDrain(ABC):
+    """A driver that chooses which nodes go, and has what runs there move elsewhere before."""
+
+    @abstractmethod
+    def choose_removals(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        count: int,
+        named: Sequence[Node],
+    ) -> Sequence[Node]:
+        """Return the nodes of a group that go: those that are named, then those missed least.
+
+        Args:
+            group: The group as it is.
+            count: How many go in all.
+
+        Raises:
+            ClusterUnreachableError: The cluster does not answer.
+        """
+
+    @abstractmethod
+    def drain_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
+    ) -> Mapping[str, str]:
+        """Have nothing new put onto nodes, ask what is there to leave, and return at once.
+
+        The engine calls it until nothing is left. Nodes that the cluster does not know are empty.
+
+        Returns:
+            What is still there, with the reason; empty when the nodes may go.
+
+        Raises:
+            ClusterUnreachableError: The cluster does not answer.
+        """
+
+    @abstractmethod
+    def undrain_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
+    ) -> None:
+        """Let work onto nodes again that ``drain_nodes`` has closed, and onto no others.
+
+        Raises:
+            ClusterUnreachableError: The cluster does not answer.
+        """
+
+
 class SupportsHooks(ABC):
     """A driver that wants to act before or after an operation (the seed's pre and post hooks)."""
 

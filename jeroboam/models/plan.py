@@ -13,12 +13,15 @@ class Action(StrEnum):
     """What a step does; each is one activity.
 
     ``SUBMIT`` calls the driver, ``WAIT`` waits until the backend has done what was submitted.
+    ``DRAIN`` empties nodes that will go, ``UNDRAIN`` lets work onto those that stay after all.
     """
 
     RUN_HOOK = "run_hook"
     ISSUE_CERTIFICATES = "issue_certificates"
     SUBMIT = "submit"
     WAIT = "wait"
+    DRAIN = "drain"
+    UNDRAIN = "undrain"
     COLLECT_OUTPUTS = "collect_outputs"
     CHECK_HEALTH = "check_health"
     FIND_LEFTOVERS = "find_leftovers"

@@ -49,6 +49,7 @@ def build_plan(
     *,
     hooks: Hooks | None = None,
     rollback: bool = False,
+    drains: bool = False,
 ) -> Plan:
     """Return the plan of an operation.
 
@@ -56,6 +57,7 @@ def build_plan(
         spec: The cluster as it is recorded.
         target: The cluster as the operation shall leave it; see ``targets.target_of``.
         rollback: Whether what was done is undone when the operation fails.
+        drains: Whether nodes are emptied before they go.
 
     Raises:
         InvalidRequestError: It would need too many batches, or means no node.
@@ -65,7 +67,7 @@ def build_plan(
     forced = kind is OperationKind.FORCE_DELETE
     before = _hook_steps(kind, _lenient(chosen.before) if forced else chosen.before)
     after = _hook_steps(kind, _lenient(chosen.after) if forced else chosen.after)
-    work = STEPS[kind](Ask(kind, spec, target, parameters))
+    work = STEPS[kind](Ask(kind, spec, target, parameters, drains))
     steps, on_failure = told_apart(
         (*before, *work, *after, *(_REVOKE if kind.deletes else ())),
         _hook_steps(kind, _lenient(chosen.on_failure)),
@@ -77,7 +79,7 @@ def build_plan(
         cloud=spec.cluster.cloud,
         cluster_name=spec.cluster.name,
         project_id=spec.cluster.project_id,
-        deadline_seconds=60 * _deadline_minutes(kind, spec, work),
+        deadline_seconds=60 * _deadline_minutes(kind, spec, work) + _drain_seconds(work),
         rollback=rollback,
         node_groups=touched_groups(kind, spec, parameters),
         changes=describe_changes(kind, spec, target),
@@ -111,6 +113,11 @@ def _deadline_minutes(kind: OperationKind, spec: ClusterSpec, work: Work) -> int
         return LONGEST_DEADLINE_MINUTES
     calls = sum(step.action is Action.SUBMIT for step in work)
     return max(1, calls) * (spec.cluster.create_timeout or CALL_MINUTES)
+
+
+def _drain_seconds(work: Work) -> int:
+    """Return what pods get in addition: they wait for others, and not for the backend."""
+    return sum(step.timeout_seconds or 0 for step in work if step.action is Action.DRAIN)
 
 
 def _hook_steps(kind: OperationKind, hooks: Sequence[HookReference]) -> Work:

@@ -163,6 +163,7 @@ class StepResult(Model):
         labels: Labels that a hook adds to the cluster.
         later: The hook answers by the update ``answer_hook``.
         again: What was waited for was broken off and has to be submitted again.
+        warning: What went wrong without being fatal.
     """
 
     backend_id: str | None = None
@@ -172,6 +173,7 @@ class StepResult(Model):
     labels: Mapping[str, str] = Field(default_factory=dict)
     later: bool = False
     again: bool = False
+    warning: str | None = None
 
 
 class OperationResult(Model):

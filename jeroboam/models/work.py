@@ -20,17 +20,27 @@ FORCED_SECONDS = 180
 FORCED_WAIT_SECONDS = 600
 """What the backend gets for it: a removal that works takes its time."""
 
+DRAIN_SECONDS = 960
+"""Of the step that empties nodes, on top of the operation's deadline: what pods get to leave, and
+a minute in which the step ends by itself. See ``activities.draining``."""
+
 Work = tuple[PlanStep, ...]
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What is asked of a cluster; ``target`` is the cluster as it shall be."""
+    """What is asked of a cluster.
+
+    Args:
+        target: The cluster as it shall be.
+        drains: Whether nodes are emptied before they go.
+    """
 
     kind: OperationKind
     spec: ClusterSpec
     target: ClusterSpec
     parameters: Parameters
+    drains: bool = False
 
 
 def _create(_: Ask) -> Work:
@@ -53,7 +63,12 @@ def _change_size(ask: Ask) -> Work:
         node_group=group.uuid,
         nodes_to_remove=ask.parameters.nodes_to_remove,
     )
-    return (*_pair(change, undo=_undo(change, f"Return {name} to {before}")), _COLLECT)
+    shrinks = group.node_count < before
+    return (
+        *(_drain(change, name) if ask.drains and shrinks else ()),
+        *_pair(change, undo=_undo(change, f"Return {name} to {before}")),
+        _COLLECT,
+    )
 
 
 def _upgrade(ask: Ask) -> Work:
@@ -100,7 +115,13 @@ def _create_group(ask: Ask) -> Work:
 
 
 def _delete_group(ask: Ask) -> Work:
-    return _pair(_removal_of(ask.spec.group(ask.parameters.node_group or "")))
+    group = ask.spec.group(ask.parameters.node_group or "")
+    removal = _removal_of(group)
+    if not (ask.drains and group.nodes):
+        return _pair(removal)
+    # All nodes were asked to go: what refuses to leave has its time, and no veto.
+    (drain,) = _drain(removal, shortened(group.name))
+    return (drain.model_copy(update={"on_failure": FailurePolicy.WARN}), *_pair(removal))
 
 
 def _record_only(_: Ask) -> Work:
@@ -239,6 +260,25 @@ def _undo(call: BackendCall, title: str) -> Work:
         on_failure=FailurePolicy.WARN,
     )
     return (*_pair(back), read)
+
+
+def _drain(change: BackendCall, name: str) -> Work:
+    """Return the step that empties the nodes which a change takes away."""
+    back = PlanStep(
+        name=f"Open the nodes of {name} again",
+        action=Action.UNDRAIN,
+        call=change.model_copy(update={"restore": True}),
+        on_failure=FailurePolicy.WARN,
+    )
+    return (
+        PlanStep(
+            name=f"Empty the nodes of {name} that go",
+            action=Action.DRAIN,
+            call=change,
+            timeout_seconds=DRAIN_SECONDS,
+            undo=(back,),
+        ),
+    )
 
 
 def _removal_of(group: NodeGroup) -> BackendCall:

@@ -1,6 +1,6 @@
 """Operations: accepted by the API, written by their runs, repaired by the reconciler."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -183,6 +183,10 @@ class OperationRepository:
         )
         return await self._database.write(_changed, statement, uuid)
 
+    async def choose_removals(self, uuid: str, names: Sequence[str]) -> None:
+        """Write which nodes go; a later step, and a retry, take the same ones."""
+        await self._database.write(_choose_removals, uuid, tuple(names))
+
     async def abandon(self, uuid: str, reason: str) -> None:
         """End an operation whose run was ended from outside, and the cluster's wait for it.
 
@@ -245,6 +249,13 @@ async def _at_work(connection: AsyncConnection, uuid: str) -> AtWork:
     if not operation.state.active:
         return AtWork(operation, None)
     return AtWork(operation, await targets.spec_and_target(connection, operation))
+
+
+async def _choose_removals(connection: AsyncConnection, uuid: str, names: tuple[str, ...]) -> None:
+    known = (await _get(connection, uuid)).parameters
+    parameters = known.model_copy(update={"nodes_to_remove": names})
+    statement = update(OperationRow).where(OperationRow.uuid == uuid)
+    await connection.execute(statement.values(parameters=parameters))
 
 
 async def _changed(connection: AsyncConnection, change: Executable, uuid: str) -> Operation:

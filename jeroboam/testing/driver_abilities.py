@@ -12,6 +12,7 @@ from jeroboam.drivers.base import (
     SupportsRebuild,
     SupportsUpgrade,
 )
+from jeroboam.drivers.coe_api import SupportsCoeApi
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, HealthStatus, Method, Node
 from jeroboam.testing.driver_case import DriverCase, LivingCluster, with_group, with_size
@@ -191,3 +192,11 @@ class AbilityRules(SizeRules):
             pytest.skip("The driver offers no health check.")
         found = ask(driver.check_health, living.case.context, living.spec)
         assert found.status is HealthStatus.HEALTHY or found.reasons
+
+    def test_routes(self, case: DriverCase) -> None:
+        """What a driver adds to the API can be mounted, and is always the same."""
+        driver = case.driver
+        if not isinstance(driver, SupportsCoeApi):
+            pytest.skip("The driver adds no routes.")
+        driver.coe_api.check()
+        assert driver.coe_api == driver.coe_api

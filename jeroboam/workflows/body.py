@@ -203,7 +203,12 @@ class Body:
             self._pass_over(step, failed.failure)
         else:
             self._record.keep(step, result)
-            self._record.ended(StepState.SUCCEEDED, workflow.now(), message=result.message)
+            self._record.ended(
+                StepState.WARNED if result.warning else StepState.SUCCEEDED,
+                workflow.now(),
+                error=result.warning,
+                message=result.message,
+            )
 
     def _pass_over(self, step: PlanStep, failure: Failure) -> None:
         ignored = step.on_failure is FailurePolicy.IGNORE

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from jeroboam.activities.draining import DrainActivities
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.operation import OperationActivities
 from jeroboam.activities.waiting import WaitActivities
@@ -17,6 +18,8 @@ ACTIVITY_OF_ACTION: Mapping[Action, Callable[[Any, StepInput], Awaitable[StepRes
     Action.ISSUE_CERTIFICATES: OperationActivities.issue_certificates,
     Action.SUBMIT: OperationActivities.submit,
     Action.WAIT: WaitActivities.wait_for_backend,
+    Action.DRAIN: DrainActivities.drain,
+    Action.UNDRAIN: DrainActivities.undrain,
     Action.COLLECT_OUTPUTS: OperationActivities.collect_outputs,
     Action.CHECK_HEALTH: OperationActivities.check_health,
     Action.FIND_LEFTOVERS: OperationActivities.find_leftovers,

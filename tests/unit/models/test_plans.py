@@ -25,7 +25,10 @@ from jeroboam.models.plans import (
     LONGEST_DEADLINE_MINUTES,
     HookReference,
     Hooks,
+    build_plan,
 )
+from jeroboam.models.targets import target_of
+from jeroboam.models.work import DRAIN_SECONDS
 from tests.unit.models.clusters import (
     NODE_KINDS,
     Made,
@@ -316,3 +319,24 @@ def test_changes_of_a_group_are_its_fields() -> None:
         "default-worker.node_labels": "{} -> {'disk': 'ssd'}",
     }
     assert plan.node_groups == (changed.uuid,)
+
+
+@pytest.mark.parametrize(("count", "drained"), [(1, True), (2, False), (3, False)])
+def test_nodes_are_emptied_only_where_some_go(count: int, *, drained: bool) -> None:
+    """And the time for it comes on top; a roll-back opens them after the nodes are back."""
+    spec = make_spec(workers=2)
+    parameters = Parameters(node_group=spec.workers[0].uuid, node_count=count)
+    target = target_of(spec, OperationKind.RESIZE, parameters)
+    plain, plan = (
+        build_plan(OperationKind.RESIZE, spec, target, parameters, drains=drains)
+        for drains in (False, True)
+    )
+    steps = [step for step in plan.steps if step.action is Action.DRAIN]
+    assert len(steps) == drained
+    assert plan.deadline_seconds - plain.deadline_seconds == DRAIN_SECONDS * drained
+    if drained:
+        assert plan.steps[0] == steps[0]
+        assert [undo.action for undo in steps[0].undo] == [Action.UNDRAIN]
+        assert plan.steps[1:] == plain.steps
+    else:
+        assert plan == plain
