@@ -39,16 +39,19 @@ class Engine:
 
 
 @contextmanager
-def serve(folder: Path, authority: CertificateAuthority, answers: Answers) -> Iterator[Engine]:
+def serve(
+    folder: Path, authority: CertificateAuthority, answers: Answers, port: int = 0
+) -> Iterator[Engine]:
     """Serve those whom an authority vouches for, until the end of the block."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(_identity(folder, authority))
     context.load_verify_locations(cadata=authority.certificate)
     context.verify_mode = ssl.CERT_REQUIRED
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    handler: type[_Handler] = type("Handler", (_Handler,), {})
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     engine = Engine(f"https://127.0.0.1:{server.server_port}", dict(answers))
-    Handler.engine = engine
+    handler.engine = engine
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -59,7 +62,7 @@ def serve(folder: Path, authority: CertificateAuthority, answers: Answers) -> It
         thread.join()
 
 
-class Handler(BaseHTTPRequestHandler):
+class _Handler(BaseHTTPRequestHandler):
     """Answers and notes who asked."""
 
     engine: Engine
