@@ -22,6 +22,8 @@ class Settings(BaseSettings):
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
         poll_interval_seconds: Time between two list calls of a poll hub.
         monitor_interval_seconds: How often each cluster is looked at; 0 is never.
+        drain_patience_seconds: How long a cluster that does not answer is asked before its nodes
+            go as they are.
         max_clusters_per_project: Magnum's ``[quotas] max_clusters_per_project``.
         max_schedules_per_project: The most schedules that a project may have.
         schedule_minimum_seconds: The shortest time between two times of a schedule.
@@ -64,6 +66,7 @@ class Settings(BaseSettings):
     poll_interval_seconds: float = Field(default=10.0, gt=0)
     reconcile_interval_seconds: float = Field(default=60.0, gt=0)
     monitor_interval_seconds: float = Field(default=300.0, ge=0)
+    drain_patience_seconds: float = Field(default=20.0, ge=0)
 
     enabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     disabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()

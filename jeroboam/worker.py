@@ -100,7 +100,7 @@ def build_workers(
     scheduled = ScheduledActivities(store, planner, schedules)
     upkeep = UpkeepActivities(store, schedules)
     coe = CoeActivities(dependencies)
-    drains = DrainActivities(store, admission)
+    drains = DrainActivities(store, admission, settings.drain_patience_seconds)
     interval = timedelta(seconds=settings.monitor_interval_seconds)
     monitoring = MonitoringActivities(dependencies, interval)
     waits = WaitActivities(dependencies, admission, PollHub(settings.poll_interval_seconds))

@@ -20,8 +20,7 @@ from jeroboam.models import Node, utc_now
 from jeroboam.models.wire import StepInput, StepResult
 from jeroboam.store import Store
 
-TRIES = 3
-"""How often a cluster is asked that has not answered at all."""
+UNDRAIN_TRIES = 4
 
 PASS_SECONDS = 90.0
 MARGIN_SECONDS = 60.0
@@ -38,10 +37,11 @@ class DrainActivities:
     Args:
         store: Keeps which nodes were chosen.
         admission: Decides which runs may work.
+        patience_seconds: How long a cluster is asked that has not answered at all.
     """
 
-    def __init__(self, store: Store, admission: Admission) -> None:
-        self._store = store
+    def __init__(self, store: Store, admission: Admission, patience_seconds: float) -> None:
+        self._store, self._patience_seconds = store, patience_seconds
         self._admission = admission
 
     @activity.defn
@@ -64,7 +64,8 @@ class DrainActivities:
             left = await _pass(admitted, nodes)
         except ClusterUnreachableError as error:
             info = activity.info()
-            if REACHED in info.heartbeat_details or info.attempt < TRIES:
+            waited = (utc_now() - info.scheduled_time).total_seconds()
+            if REACHED in info.heartbeat_details or waited < self._patience_seconds:
                 raise
             return StepResult(
                 warning=f"The nodes go without being emptied: nobody answers. {error.message}"
@@ -89,7 +90,7 @@ class DrainActivities:
         try:
             await threads.call(driver.undrain_nodes, admitted.context, admitted.spec, group.nodes)
         except ClusterUnreachableError as error:
-            if activity.info().attempt < TRIES:
+            if activity.info().attempt < UNDRAIN_TRIES:
                 raise
             return StepResult(
                 warning=f"Nodes may still be closed to new pods; `kubectl uncordon` opens them: "

@@ -93,6 +93,8 @@ class Stack:
             "JEROBOAM_WORKER_HEALTH_PORT": str(health_port),
             "JEROBOAM_POLL_INTERVAL_SECONDS": "1",
             "JEROBOAM_RECONCILE_INTERVAL_SECONDS": "5",
+            # No machine of this cloud has an API that could be asked to empty nodes.
+            "JEROBOAM_DRAIN_PATIENCE_SECONDS": "0",
             **self.settings,
         }
         self.environment = environment

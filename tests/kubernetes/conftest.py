@@ -53,12 +53,22 @@ def programs() -> Path:
 
 
 @pytest.fixture(scope="package")
+def monkeypatch_package() -> Iterator[pytest.MonkeyPatch]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="package")
 async def hosted(
-    programs: Path, temporal_client: Client, tmp_path_factory: pytest.TempPathFactory
+    programs: Path,
+    temporal_client: Client,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch_package: pytest.MonkeyPatch,
 ) -> AsyncIterator[Hosted]:
     directory = tmp_path_factory.mktemp("hosted")
     port = free_port()
     HostedDriver.address = f"https://127.0.0.1:{port}"
+    monkeypatch_package.setenv("JEROBOAM_DRAIN_PATIENCE_SECONDS", "2")
     async with running_engine(temporal_client, directory, driver=HostedDriver) as engine:
         drivers = DriverRegistry([DriverEntry(HostedDriver(engine.fakes))])
         calls = CoeClient(temporal_client, engine.settings.task_queue)

@@ -31,6 +31,7 @@ ADMINISTRATORS = "system:masters"
 
 USER = "jeroboam"
 CERTIFICATE_LIFETIME = timedelta(minutes=30)
+CONNECT_SECONDS = 5.0
 CALL_SECONDS = 10.0
 MOST_BYTES = 32 << 20
 PAGE = 500
@@ -58,11 +59,11 @@ class ClusterApi:
         url = urlsplit(address)
         if url.scheme != "https" or not url.hostname:
             raise ClusterUnreachableError(f"'{address}' is no https address of a cluster's API.")
-        self._address = address
+        self._address, self._call_seconds = address, call_seconds
         self._connection = http.client.HTTPSConnection(
             url.hostname,
             url.port or 443,
-            timeout=call_seconds,
+            timeout=min(CONNECT_SECONDS, call_seconds),
             context=_context(authority, certificate),
         )
 
@@ -146,6 +147,9 @@ class ClusterApi:
         """
         headers = {"Accept": "application/json", "Content-Type": content_type}
         with self._explained():
+            if self._connection.sock is None:
+                self._connection.connect()
+                self._connection.sock.settimeout(self._call_seconds)
             self._connection.request(method, path, content, headers)
             answer = self._connection.getresponse()
             raw = answer.read(MOST_BYTES)

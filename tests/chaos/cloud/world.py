@@ -14,8 +14,8 @@ import httpx
 
 from devcloud import Devcloud
 from devcloud import Fault as Rule
-from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
+from jeroboam.drivers.nodes.names import short_id
 from jeroboam.models import Cluster, ClusterSpec, OperationKind, Parameters, Plan, utc_now
 from tests.chaos.cloud import faults, oracle, wishes
 from tests.chaos.cloud.components import Network, Service
@@ -84,6 +84,8 @@ class CloudWorld:
             "no_proxy": "",
             "JEROBOAM_CLOUD_TIMEOUT_SECONDS": "30",
             "JEROBOAM_POLL_INTERVAL_SECONDS": "1",
+            # No machine of this cloud has an API that could be asked to empty nodes.
+            "JEROBOAM_DRAIN_PATIENCE_SECONDS": "0",
         }
         self._at_first = self.surveyor.inventory()
 

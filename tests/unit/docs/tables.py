@@ -76,6 +76,8 @@ SETTINGS = {
     "nevertheless, separated by commas.",
     "reconcile_interval_seconds": "Time between two rounds of the reconciler.",
     "monitor_interval_seconds": "How often each cluster is looked at; 0 is never.",
+    "drain_patience_seconds": "How long a cluster that does not answer is asked before its nodes "
+    "go as they are. 0 asks once, for workers that reach no cluster.",
     "enabled_drivers": "Drivers that may be used, separated by commas; empty means all that are "
     "installed.",
     "disabled_drivers": "Drivers that may not be used for new clusters, separated by commas.",
