@@ -18,6 +18,8 @@ class Settings(BaseSettings):
         secrets_key: Base64 key of 32 bytes which encrypts stored secrets. Without it a key file is
             made in ``state_directory``; several hosts must share one key.
         drivers_directory: Holds drivers as folders, without packaging; it need not exist.
+        own_worker_drivers: Drivers that run in workers of their own, ``jeroboam worker --driver``;
+            no other process loads them.
         driver_load_seconds: How long a driver may take to be loaded.
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
         poll_interval_seconds: Time between two list calls of a poll hub.
@@ -71,6 +73,7 @@ class Settings(BaseSettings):
     enabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     disabled_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     drivers_directory: Path = Path("/usr/share/jeroboam/drivers")
+    own_worker_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     driver_load_seconds: float = Field(default=30.0, gt=0)
     max_clusters_per_project: int = Field(default=20, ge=0)
 
@@ -88,6 +91,7 @@ class Settings(BaseSettings):
     @field_validator(
         "enabled_drivers",
         "disabled_drivers",
+        "own_worker_drivers",
         "webhook_allowed",
         "webhook_networks",
         mode="before",

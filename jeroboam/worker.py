@@ -12,7 +12,7 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from jeroboam import health, metrics, temporal
+from jeroboam import health, metrics, own_worker, temporal
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
@@ -30,6 +30,7 @@ from jeroboam.activities.scheduled import ScheduledActivities
 from jeroboam.activities.waiting import WaitActivities
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.drivers_elsewhere import DriversElsewhere
 from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
 from jeroboam.hooks.kit import HookKit
 from jeroboam.sandbox import SandboxRunner
@@ -146,8 +147,13 @@ def build_workers(
     return general, waiting
 
 
-async def run(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT, then finish what is at hand and leave."""
+async def run(settings: Settings, driver: str | None = None) -> None:
+    """Work until SIGTERM or SIGINT, then finish what is at hand and leave.
+
+    Args:
+        driver: The one driver that this process is for; without it, all but those that have
+            workers of their own.
+    """
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -167,7 +173,9 @@ async def run(settings: Settings) -> None:
         cloud(settings.cloud)  # A wrong entry ends the process here, not each operation later.
         dependencies = Dependencies(
             store=store,
-            drivers=DriverRegistry.load(settings),
+            drivers=own_worker.only_driver(settings, driver)
+            if driver
+            else DriverRegistry.load(settings),
             hooks=hooks.registry,
             cloud=cloud,
             revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
@@ -177,16 +185,25 @@ async def run(settings: Settings) -> None:
         )
         client = await temporal.connect_when_up(settings)
         await temporal.register_search_attributes(client)
-        workers = build_workers(client, store, settings, dependencies)
+        workers = (
+            own_worker.build_driver_workers(client, dependencies, settings, hooks_key, driver)
+            if driver
+            else build_workers(client, store, settings, dependencies)
+        )
         await stack.enter_async_context(
             health.listening(settings, workers, partial(_metrics, store))
         )
         for worker in workers:
             await stack.enter_async_context(worker)
-        await ensure_schedules(client, settings)
-        beating = asyncio.create_task(_heartbeat(store))
-        stack.callback(beating.cancel)
-        log.info("worker_ready", task_queue=settings.task_queue)
+        if driver:
+            telling = own_worker.keep_announcing(store, dependencies.drivers)
+        else:
+            elsewhere = DriversElsewhere(client, store, settings, dependencies.drivers, hooks_key)
+            telling = elsewhere.follow()
+            await ensure_schedules(client, settings)
+        for task in (asyncio.create_task(telling), asyncio.create_task(_heartbeat(store, driver))):
+            stack.callback(task.cancel)
+        log.info("worker_ready", task_queue=settings.task_queue, driver=driver)
         await stopping.wait()
         log.info("worker_stopping", grace_seconds=settings.shutdown_grace_seconds)
 
@@ -195,10 +212,11 @@ async def _metrics(store: Store) -> str:
     return metrics.page(await store.monitoring.all())
 
 
-async def _heartbeat(store: Store) -> None:
+async def _heartbeat(store: Store, driver: str | None) -> None:
+    binary = f"{SERVICE_BINARY}-{driver}" if driver else SERVICE_BINARY
     while True:
         try:
-            await store.services.heartbeat(socket.gethostname(), SERVICE_BINARY)
+            await store.services.heartbeat(socket.gethostname(), binary)
         except Exception:
             # The list of services shows it; the work itself reports a dead database by its steps.
             log.exception("heartbeat_failed")

@@ -11,6 +11,7 @@ from jeroboam.activities.admission import Admission, Admitted
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.hook_time import HookTime
 from jeroboam.drivers.base import SupportsHooks
+from jeroboam.drivers.patience import asked
 from jeroboam.errors import ConfigurationError, DriverContractError, JeroboamError, NotFoundError
 from jeroboam.hooks import labels
 from jeroboam.hooks.answers import one_line, without
@@ -60,7 +61,7 @@ class HookActivities:
             return StepResult(message=SWITCHED_OFF)
         event = self._event(admitted, call, found)
         result = await clock.call(_run, found.hook, event)
-        return _step_result(admitted, call, result)
+        return await _step_result(admitted, call, result)
 
     async def _find(self, call: HookCall) -> _Found | None:
         """Return the hook of a call; nothing if an administrator took it away since."""
@@ -140,10 +141,10 @@ def _run(hook: Hook, event: HookEvent) -> HookResult:
     return result.model_copy(update={"message": one_line(result.message, hidden)})
 
 
-def _step_result(admitted: Admitted, call: HookCall, result: HookResult) -> StepResult:
-    taken = labels.added(
-        admitted.driver, admitted.target, admitted.step.kind, call.phase, result.labels
-    )
+async def _step_result(admitted: Admitted, call: HookCall, result: HookResult) -> StepResult:
+    driver = admitted.driver
+    arguments = (driver, admitted.target, admitted.step.kind, call.phase, result.labels)
+    taken = await asked(driver.name, labels.added, *arguments)
     parts = (result.message, labels.remark(result.labels, taken))
     return StepResult(
         message=" ".join(part for part in parts if part) or None, labels=taken, later=result.later

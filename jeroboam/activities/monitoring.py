@@ -48,7 +48,8 @@ class MonitoringActivities:
             spec = await self._store.clusters.spec(request.cluster_id)
         except NotFoundError:
             return "gone"
-        seen = await self._look(spec)
+        elsewhere = self._dependencies.drivers.runs_elsewhere(spec.cluster.driver)
+        seen = _as_before(spec) if elsewhere else await self._look(spec)
         await self._record(spec, seen)
         return str(seen.health.status)
 
@@ -90,6 +91,12 @@ class MonitoringActivities:
             usage_at=usage_at,
         )
         await self._store.monitoring.record(found, seen.health)
+
+
+def _as_before(spec: ClusterSpec) -> Observation:
+    """Return what is recorded: a driver in a worker of its own is asked by operations alone."""
+    status = spec.cluster.health_status or HealthStatus.UNKNOWN
+    return Observation(health=Health(status=status, reasons=spec.cluster.health_status_reason))
 
 
 def _unknown(reason: str) -> Observation:

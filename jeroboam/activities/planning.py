@@ -102,6 +102,7 @@ class Planner:
             operation.parameters,
             hooks=hooks,
             rollback=operation.rollback,
+            driver_queue=self._drivers.entry(driver.name).queue,
             drains=isinstance(driver, SupportsDrain),
         )
 

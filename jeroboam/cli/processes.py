@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,12 +32,17 @@ def serve() -> None:
         asyncio.run(server.serve(_prepared()))
 
 
-def worker() -> None:
+def worker(
+    driver: Annotated[
+        str | None,
+        typer.Option(help="Serve this driver alone; see JEROBOAM_OWN_WORKER_DRIVERS."),
+    ] = None,
+) -> None:
     """Run operations until SIGTERM or SIGINT."""
     with _explained():
         from jeroboam import worker as process  # noqa: PLC0415 - see above
 
-        asyncio.run(process.run(_prepared()))
+        asyncio.run(process.run(_prepared(), driver))
 
 
 @database.command()

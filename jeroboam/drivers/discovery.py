@@ -32,16 +32,25 @@ class Found:
     broken: tuple[BrokenDriver, ...]
 
 
-def find(settings: Settings) -> Found:
-    """Load all drivers; those that cannot be used are told apart and logged, a line each."""
+def find(settings: Settings, only: str | None = None) -> Found:
+    """Load all drivers; those that cannot be used are told apart and logged, a line each.
+
+    Args:
+        only: The one that is loaded; without it, all but those with workers of their own.
+    """
     loaded = [
         candidate if isinstance(candidate, BrokenDriver) else load(candidate, settings)
         for candidate in _told_apart(_candidates(settings))
+        if _is_wanted(candidate.name, settings, only)
     ]
     broken = tuple(one for one in loaded if isinstance(one, BrokenDriver))
     for one in broken:
         log.error("driver_broken", driver=one.name, source=str(one.source), reason=one.reason)
     return Found(tuple(one for one in loaded if isinstance(one, DriverEntry)), broken)
+
+
+def _is_wanted(name: str, settings: Settings, only: str | None) -> bool:
+    return name == only if only else name not in settings.own_worker_drivers
 
 
 def load(candidate: Candidate, settings: Settings) -> DriverEntry | BrokenDriver:

@@ -49,30 +49,65 @@ class DriverRegistry:
     Args:
         entries: Those that can be used.
         broken: Those that cannot.
+        settings: Say which of them may be used.
     """
 
-    def __init__(self, entries: Iterable[DriverEntry], broken: Iterable[BrokenDriver] = ()) -> None:
-        self._entries = {entry.driver.name: entry for entry in entries}
-        self._broken = tuple(broken)
+    def __init__(
+        self,
+        entries: Iterable[DriverEntry],
+        broken: Iterable[BrokenDriver] = (),
+        settings: Settings | None = None,
+    ) -> None:
+        self._here = {entry.driver.name: entry for entry in entries}
+        self._broken_here = tuple(broken)
+        self._elsewhere: Mapping[str, DriverEntry] = {}
+        self._broken_elsewhere: tuple[BrokenDriver, ...] = ()
+        self._settings = settings or Settings()
 
     @classmethod
-    def load(cls, settings: Settings) -> "DriverRegistry":
+    def load(cls, settings: Settings, only: str | None = None) -> "DriverRegistry":
         """Load all drivers that are installed or lie in the drop-in directory.
 
-        One that cannot be used is logged and told apart; it harms nobody else.
+        One that cannot be used is logged and told apart; it harms nobody else. Those that run in
+        workers of their own are not loaded.
+
+        Args:
+            only: The one driver that is loaded, in a worker of its own.
 
         Raises:
             ConfigurationError: The settings name a driver that is not there.
         """
-        found = discovery.find(settings)
-        registry = cls(found.entries, found.broken)
-        unknown = {*settings.enabled_drivers, *settings.disabled_drivers} - registry.names
-        if unknown:
+        found = discovery.find(settings, only)
+        registry = cls(found.entries, found.broken, settings)
+        known = registry.names | {*settings.own_worker_drivers}
+        unknown = {*settings.enabled_drivers, *settings.disabled_drivers} - known
+        if unknown and only is None:
             raise ConfigurationError(
                 f"The settings enable or disable drivers that are not installed: "
                 f"{', '.join(sorted(unknown))}. Installed: {registry.listed}."
             )
         return registry
+
+    def put_elsewhere(self, entries: Iterable[DriverEntry], broken: Iterable[BrokenDriver]) -> None:
+        """Take over what is known by now of the drivers in workers of their own."""
+        self._elsewhere = {entry.driver.name: entry for entry in entries}
+        self._broken_elsewhere = tuple(broken)
+
+    def runs_elsewhere(self, name: str) -> bool:
+        """Return whether a driver runs in a worker of its own."""
+        return name in self._elsewhere
+
+    def disabled_reason(self, name: str) -> str | None:
+        """Return why a driver may not be used for new clusters, if that is so."""
+        return discovery.disabled_reason(name, self._settings)
+
+    @property
+    def _entries(self) -> Mapping[str, DriverEntry]:
+        return {**self._here, **self._elsewhere}
+
+    @property
+    def _broken(self) -> tuple[BrokenDriver, ...]:
+        return (*self._broken_here, *self._broken_elsewhere)
 
     @property
     def names(self) -> frozenset[str]:

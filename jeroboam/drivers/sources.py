@@ -18,13 +18,17 @@ class Source:
         package: Name of the distribution package that brings it along.
         version: That package's version.
         folder: The driver's folder in the drop-in directory.
+        host: Where its own worker runs, if it has one.
     """
 
     package: str | None = None
     version: str | None = None
     folder: Path | None = None
+    host: str | None = None
 
     def __str__(self) -> str:
+        if self.host:
+            return f"{self.package}, in a worker of its own on {self.host}"
         if self.folder:
             return str(self.folder)
         return " ".join(part for part in (self.package, self.version) if part) or "this process"
@@ -46,11 +50,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class DriverEntry:
-    """One driver that can be used, and why it may not be."""
+    """One driver that can be used, and why it may not be.
+
+    Args:
+        queue: The task queue of its own workers; ``None`` if it runs in any.
+    """
 
     driver: ClusterDriver
     disabled_reason: str | None = None
     source: Source = field(default_factory=Source)
+    queue: str | None = None
 
     @property
     def enabled(self) -> bool:

@@ -134,6 +134,7 @@ class Plan(Model):
     """An operation's steps with the driver and the deadline that hold for all of them.
 
     Args:
+        driver_queue: The task queue of the driver's own workers; ``None`` if it runs in any.
         deadline_seconds: Time from the start of the run until the operation must have ended.
         rollback: Whether a failure is compensated, or what was built is kept for inspection.
         node_groups: uuids of the groups whose status the operation changes; ``None`` means all.
@@ -144,6 +145,7 @@ class Plan(Model):
     kind: OperationKind
     driver: str
     driver_version: str
+    driver_queue: str | None = None
     cloud: str
     cluster_name: str
     project_id: str

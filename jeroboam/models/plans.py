@@ -49,6 +49,7 @@ def build_plan(
     *,
     hooks: Hooks | None = None,
     rollback: bool = False,
+    driver_queue: str | None = None,
     drains: bool = False,
 ) -> Plan:
     """Return the plan of an operation.
@@ -57,6 +58,7 @@ def build_plan(
         spec: The cluster as it is recorded.
         target: The cluster as the operation shall leave it; see ``targets.target_of``.
         rollback: Whether what was done is undone when the operation fails.
+        driver_queue: The task queue of the driver's own workers, if it has some.
         drains: Whether nodes are emptied before they go.
 
     Raises:
@@ -76,6 +78,7 @@ def build_plan(
         kind=kind,
         driver=spec.cluster.driver,
         driver_version=target.cluster.driver_version,
+        driver_queue=driver_queue,
         cloud=spec.cluster.cloud,
         cluster_name=spec.cluster.name,
         project_id=spec.cluster.project_id,

@@ -9,7 +9,7 @@ from jeroboam.errors import NotFoundError
 from jeroboam.models import DriverFiles, utc_now
 from jeroboam.store.database import Database, upsert
 from jeroboam.store.query import execute, scalar
-from jeroboam.store.tables import ClusterRow, DriverFilesRow, OperationRow
+from jeroboam.store.tables import ClusterRow, DriverDescriptionRow, DriverFilesRow, OperationRow
 
 
 class DriverFilesRepository:
@@ -46,6 +46,7 @@ class DriverFilesRepository:
             delete(DriverFilesRow)
             .where(DriverFilesRow.kept_at < before)
             .where(~exists().where(ClusterRow.driver_files == DriverFilesRow.digest))
+            .where(~exists().where(DriverDescriptionRow.files == DriverFilesRow.digest))
             .where(
                 ~exists()
                 .where(OperationRow.cluster_id == ClusterRow.uuid)

@@ -6,6 +6,7 @@ from jeroboam.store import migrate as migrations
 from jeroboam.store.cipher import Cipher
 from jeroboam.store.clusters import ClusterRepository
 from jeroboam.store.database import Database
+from jeroboam.store.driver_descriptions import DriverDescriptionRepository
 from jeroboam.store.driver_files import DriverFilesRepository
 from jeroboam.store.hooks import HookRepository
 from jeroboam.store.maintenance import MaintenanceRepository
@@ -37,6 +38,7 @@ class Store:
         self._database = database
         self.templates = TemplateRepository(database)
         self.clusters = ClusterRepository(database)
+        self.driver_descriptions = DriverDescriptionRepository(database)
         self.driver_files = DriverFilesRepository(database)
         self.operations = OperationRepository(database)
         self.services = ServiceRepository(database)

@@ -12,6 +12,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import Integer
 
 from jeroboam.models import Parameters, Plan, StepRecord
+from jeroboam.models.driver_wire import DriverDescription
 from jeroboam.models.hook import HookDeclaration
 from jeroboam.models.monitoring import Usage
 from jeroboam.models.schedule import Selector
@@ -145,6 +146,17 @@ class DriverFilesRow(Base):
     digest: Mapped[str] = mapped_column(_DIGEST, primary_key=True)
     archive: Mapped[bytes] = mapped_column(LargeBinary)
     kept_at: Mapped[datetime]
+
+
+class DriverDescriptionRow(Base):
+    """A ``DriverDescription``."""
+
+    __tablename__ = "driver_descriptions"
+    __table_args__ = ()
+
+    name: Mapped[str] = mapped_column(_NAME, primary_key=True)
+    description: Mapped[DriverDescription] = mapped_column(Document(DriverDescription))
+    files: Mapped[str | None] = mapped_column(_DIGEST)
 
 
 class NodeGroupRow(Base):

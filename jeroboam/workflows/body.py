@@ -13,6 +13,7 @@ with workflow.unsafe.imports_passed_through():
     from jeroboam.models import (
         Action,
         FailurePolicy,
+        HookSource,
         OperationKind,
         OperationState,
         Plan,
@@ -48,6 +49,9 @@ _CANCEL_WAIT = workflow.ActivityCancellationType.TRY_CANCEL
 """A wait learns of its end at its next heartbeat, up to 48 s later; nobody needs to wait for it."""
 
 _AT_BACKEND = frozenset({Action.SUBMIT, Action.WAIT})
+
+_OF_ENGINE = frozenset({Action.ISSUE_CERTIFICATES, Action.REVOKE_CREDENTIALS})
+"""Steps that call no driver."""
 
 
 class OperationEnded(Exception):  # noqa: N818 - no error, but the end of a run that has no say
@@ -241,7 +245,7 @@ class Body:
                 hook_seconds=step.timeout_seconds or limits.HOOK_SECONDS,
                 failure=failure,
             ),
-            task_queue=f"{workflow.info().task_queue}-poll" if waiting else None,
+            task_queue=self._queue_for(step),
             start_to_close_timeout=min(budget, _attempt(step.action) or budget),
             schedule_to_close_timeout=budget,
             heartbeat_timeout=limits.WAIT_HEARTBEAT if waiting else limits.STEP_HEARTBEAT,
@@ -249,6 +253,11 @@ class Body:
             cancellation_type=_CANCEL_WAIT if waiting else _CANCEL_CALL,
             summary=step.name,
         )
+
+    def _queue_for(self, step: PlanStep) -> str:
+        own = self._planned.driver_queue if _asks_driver(step) else None
+        queue = own or workflow.info().task_queue
+        return f"{queue}-poll" if step.action is Action.WAIT else queue
 
     async def _answer(self, step: PlanStep, budget: timedelta) -> StepResult:
         """Wait for a hook that said "later".
@@ -446,3 +455,9 @@ async def _guarded(work: Awaitable[T]) -> T:
             if task.cancelled():
                 break
     return task.result()
+
+
+def _asks_driver(step: PlanStep) -> bool:
+    if step.hook:
+        return step.hook.source is HookSource.DRIVER
+    return step.action not in _OF_ENGINE

@@ -4,7 +4,6 @@ import asyncio
 
 import structlog
 from temporalio.client import Client, WorkflowFailureError
-from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.service import RPCError
 
 from jeroboam import errors, temporal
@@ -12,6 +11,7 @@ from jeroboam.models import new_uuid
 from jeroboam.models.coe_wire import CALL_COE_WORKFLOW, CoeAnswer, CoeRequest
 from jeroboam.sealing import Envelope
 from jeroboam.workflows import limits
+from jeroboam.workflows.raised import raised_by
 
 _NO_WORKER = "No worker of Jeroboam answers. Try again; if it stays so, tell your operator."
 
@@ -51,26 +51,9 @@ class CoeClient:
                 )
                 answer: CoeAnswer = await handle.result()
         except WorkflowFailureError as error:
-            raise _of(error) from None
+            raise raised_by(error) or errors.CloudUnavailableError(_NO_WORKER) from None
         except (RPCError, TimeoutError, RuntimeError) as error:
             # A client that has never been connected raises a RuntimeError.
             log.warning("coe_call_failed", reason=str(error) or type(error).__name__)
             raise errors.CloudUnavailableError(_NO_WORKER) from error
         return envelope.open(answer.sealed)
-
-
-def _of(failure: WorkflowFailureError) -> errors.JeroboamError:
-    """Return the error that the driver raised, or what became of the call."""
-    cause: BaseException | None = failure.cause
-    if isinstance(cause, ActivityError):
-        cause = cause.cause
-    if not isinstance(cause, ApplicationError):
-        return errors.CloudUnavailableError(_NO_WORKER)
-    kind = getattr(errors, cause.type or "", None)
-    if isinstance(kind, type) and issubclass(kind, errors.JeroboamError):
-        # Some classes take other arguments; those that drivers may raise take a message.
-        try:
-            return kind(cause.message)
-        except TypeError:
-            return errors.JeroboamError(cause.message)
-    return errors.JeroboamError(cause.message)

@@ -68,3 +68,8 @@ COE_ATTEMPT = timedelta(seconds=30)
 
 COE_TOTAL = timedelta(seconds=45)
 COE_PATIENCE = timedelta(seconds=50)
+
+ASK_TOTAL = timedelta(seconds=12)
+"""What a driver in a worker of its own has to check a request; somebody waits for the answer."""
+
+ASK_PATIENCE = timedelta(seconds=14)

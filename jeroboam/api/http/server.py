@@ -23,6 +23,7 @@ from jeroboam.api.http.keystone import KeystoneAuthenticator
 from jeroboam.api.http.openstack_directory import OpenStackDirectory
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
+from jeroboam.drivers_elsewhere import DriversElsewhere
 from jeroboam.errors import CloudUnavailableError, ConfigurationError
 from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
 from jeroboam.hooks.kit import HookKit
@@ -95,6 +96,9 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
         )
 
     drivers = DriverRegistry.load(settings)
+    elsewhere = DriversElsewhere(client, store, settings, drivers, hooks_key)
+    await elsewhere.refresh()
+    stack.callback(asyncio.create_task(elsewhere.follow()).cancel)
     return Dependencies(
         settings=settings,
         store=store,

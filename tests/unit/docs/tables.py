@@ -83,6 +83,8 @@ SETTINGS = {
     "disabled_drivers": "Drivers that may not be used for new clusters, separated by commas.",
     "drivers_directory": "Holds drivers as folders, without packaging; it need not exist. Nobody "
     "but root, or the user of API and worker, may be able to write there.",
+    "own_worker_drivers": "Drivers that run in workers of their own, `jeroboam worker --driver "
+    "NAME`, separated by commas; API and other workers do not load them.",
     "driver_load_seconds": "How long a driver may take to be loaded at the start; after that it is "
     "reported as broken, and the others go on.",
     "max_clusters_per_project": "Magnum's `[quotas] max_clusters_per_project`.",
