@@ -86,6 +86,8 @@ class Acceptor:
             operation, files = self._plans.pin(
                 _operation(ask.order, spec, uuid), spec.cluster.driver
             )
+            if _is_upgraded(spec, operation):
+                raise LeftOutError(f"The cluster has the template {spec.template.name} already.")
             await self._plans.plan(operation)
             await self._store.operations.accept(operation, files)
         except OperationInProgressError as error:
@@ -132,8 +134,6 @@ class Acceptor:
             await self._check_template(spec, ask.order.parameters.cluster_template_id or "")
 
     async def _check_template(self, spec: ClusterSpec, uuid: str) -> None:
-        if spec.template.uuid == uuid:
-            raise LeftOutError(f"The cluster has the template {spec.template.name} already.")
         try:
             template = await self._store.templates.get(uuid, Scope(spec.cluster.project_id))
         except NotFoundError as error:
@@ -147,6 +147,17 @@ class Acceptor:
                 f"The template {template.name} is for another kind of cluster: "
                 f"{template.coe} on {template.server_type}, driver {template.driver or 'any'}."
             )
+
+
+def _is_upgraded(spec: ClusterSpec, operation: Operation) -> bool:
+    """Whether a cluster has the template that it shall move to, and the driver's newest files."""
+    wanted, cluster = operation.parameters, spec.cluster
+    return (
+        operation.kind is OperationKind.UPGRADE
+        and wanted.cluster_template_id == spec.template.uuid
+        and wanted.driver_version == cluster.driver_version
+        and cluster.driver_files in {None, wanted.driver_files}
+    )
 
 
 def _busy(ask: AcceptInput, error: ConflictError) -> LaterError | LeftOutError:

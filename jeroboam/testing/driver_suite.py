@@ -17,7 +17,7 @@ import pytest
 
 from jeroboam.drivers.base import Phase, Poller, Provides, SupportsHealth
 from jeroboam.errors import InvalidRequestError
-from jeroboam.models import HealthStatus, Method
+from jeroboam.models import DriverFiles, HealthStatus, Method
 from jeroboam.testing.driver_abilities import AbilityRules
 from jeroboam.testing.driver_case import DriverCase, LivingCluster
 from jeroboam.testing.patience import ask
@@ -44,6 +44,16 @@ class DriverSuite(AbilityRules):
             Provides(server_type=template.server_type, os=distro, coe=template.coe)
             in case.driver.provides
         )
+
+    def test_files_can_be_kept(self, case: DriverCase) -> None:
+        """What clusters are built from can be kept with them, is the same each time, and fits."""
+        kept = DriverFiles.of(case.driver.files())
+        assert DriverFiles.of(case.driver.files()).digest == kept.digest
+        case.driver.check_installation()
+
+    def test_template_of_a_valid_spec_is_accepted(self, case: DriverCase) -> None:
+        """The template of a valid cluster passes when it is made."""
+        case.driver.validate_template(case.spec.template)
 
     def test_valid_spec_is_accepted(self, case: DriverCase) -> None:
         """A valid cluster passes, and validation does nothing to the backend."""

@@ -16,7 +16,8 @@ from jeroboam.drivers.registry import BrokenDriver, DriverEntry, DriverRegistry
 from jeroboam.drivers.sources import Source
 from jeroboam.models import ClusterSpec
 from tests.integration.api import drivers
-from tests.integration.api.conftest import RecordingOperations, Service, error_of, serving
+from tests.integration.api.cloud import RecordingOperations
+from tests.integration.api.conftest import Service, error_of, serving
 
 REASON = "the operator lists it in disabled_drivers"
 

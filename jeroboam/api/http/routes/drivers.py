@@ -11,6 +11,7 @@ from jeroboam.api.http.paging import no_arguments
 from jeroboam.api.http.permitted import permitted_cluster
 from jeroboam.api.http.schemas.driver import ClusterDriverBody, DriverBody, DriverList
 from jeroboam.errors import DriverNotFoundError, NotFoundError
+from jeroboam.models import Cluster, DriverFiles
 
 router = APIRouter(prefix="/v1", tags=["drivers"])
 
@@ -47,8 +48,16 @@ async def show_driver_of_cluster(
         installed = dependencies.drivers.entry(owned.driver)
     except DriverNotFoundError:
         installed = None
-    kept = owned.driver_files and await dependencies.store.driver_files.get(owned.driver_files)
-    return ClusterDriverBody.of(owned, kept or None, installed)
+    return ClusterDriverBody.of(owned, await _kept(dependencies, owned), installed)
+
+
+async def _kept(dependencies: Dependencies, cluster: Cluster) -> DriverFiles | None:
+    if cluster.driver_files is None:
+        return None
+    try:
+        return await dependencies.store.driver_files.get(cluster.driver_files)
+    except NotFoundError:
+        return None
 
 
 def _all(dependencies: Dependencies, caller: Caller, links: Links) -> Iterator[DriverBody]:
