@@ -81,7 +81,7 @@ def test_folder_is_a_driver(load: Load, tmp_path: Path) -> None:
     assert (entry.driver.version, entry.source.folder) == ("1.0.0", folder)
     assert entry.files
     assert entry.files.contents == {"node.yaml": "setup: mine\n"}
-    assert registry.broken() == ()
+    assert "pretend_v1" not in {one.name for one in registry.broken()}
     assert str(registry.entry("fake").source).startswith("jeroboam ")
     assert not any(name.startswith("pretend_v1") for name in sys.modules)
 
@@ -105,7 +105,8 @@ def test_broken_driver_is_contained(load: Load, tmp_path: Path, trouble: str) ->
     assert "\n" not in reason(registry, "broken_driver")
     assert {"good_v1", "fake"} <= {entry.driver.name for entry in registry.entries()}
     lines = [line for line in logs if line["event"] == "driver_broken"]
-    assert [(line["driver"], line["log_level"]) for line in lines] == [("broken_driver", "error")]
+    mine = [line["log_level"] for line in lines if line["driver"] == "broken_driver"]
+    assert mine == ["error"]
     with pytest.raises(DriverNotFoundError, match="jeroboam driver show broken_driver"):
         registry.get("broken_driver")
 
