@@ -148,14 +148,18 @@ class ClusterApi:
         headers = {"Accept": "application/json", "Content-Type": content_type}
         with self._explained():
             if self._connection.sock is None:
-                self._connection.connect()
-                self._connection.sock.settimeout(self._call_seconds)
+                self._connect()
             self._connection.request(method, path, content, headers)
             answer = self._connection.getresponse()
             raw = answer.read(MOST_BYTES)
             if not answer.isclosed():
                 raise http.client.HTTPException(f"more than {MOST_BYTES} bytes")
         return answer, raw
+
+    def _connect(self) -> None:
+        """Open the connection; an answer may take longer than that."""
+        self._connection.connect()
+        self._connection.sock.settimeout(self._call_seconds)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Builds etcd, kube-apiserver, kube-controller-manager and kube-scheduler from Go modules.
+"""Builds etcd, kubeadm and the servers of a control plane from Go modules.
 
 ``go.mod`` beside this file pins the versions and ``go.sum`` their content. The programs go to the
 user's cache, under a name made from both files, so that they are built once: about ten minutes of
@@ -21,6 +21,7 @@ MODULES = (HERE / "go.mod", HERE / "go.sum")
 VERSION = "v1.36.4"
 PACKAGES = {
     "etcd": "go.etcd.io/etcd/server/v3",
+    "kubeadm": "k8s.io/kubernetes/cmd/kubeadm",
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
     "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
     "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
