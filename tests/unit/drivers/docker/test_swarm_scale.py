@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.docker.client import EngineApi
 from jeroboam.drivers.swarm import monitor, scale
+from jeroboam.drivers.swarm_fedora_atomic_v1.driver import SwarmFedoraAtomicDriver
 from jeroboam.errors import ClusterUnreachableError, ConflictError
 from jeroboam.models import Health, HealthStatus, Node
+from tests.fakes import NoCloud
 from tests.unit.drivers.docker.answers import docker_node, docker_service
+from tests.unit.drivers.docker.clusters import swarm_spec
 from tests.unit.drivers.docker.engine import Engine, serve
 from tests.unit.drivers.heat.clusters import secrets
 
@@ -157,3 +161,17 @@ class TestMonitor:
         """A swarm that does not answer has no usage; its health is what is known."""
         found = monitor.observe(address, secrets(), self.KNOWN)
         assert (found.health, found.usage) == (self.KNOWN, None)
+
+
+def test_driver_drains(engine: Engine) -> None:
+    """The driver asks the swarm of the cluster at hand."""
+    driver, made = SwarmFedoraAtomicDriver(), swarm_spec()
+    cluster = made.cluster.model_copy(update={"api_address": engine.url})
+    spec = made.model_copy(update={"cluster": cluster})
+    context = DriverContext("k", NoCloud(), secrets)
+    group = spec.workers[0].model_copy(update={"nodes": NODES})
+    chosen = driver.choose_removals(context, spec, group, 1, ())
+    assert [node.name for node in chosen] == ["w-0"]
+    assert driver.drain_nodes(context, spec, chosen) == {}
+    driver.undrain_nodes(context, spec, chosen)
+    assert engine.received == []
