@@ -3,6 +3,7 @@
 from typing import Any
 
 from fastapi import FastAPI, Security
+from fastapi.routing import APIRoute
 from fastapi.security import APIKeyHeader
 
 from jeroboam.api.http import coe, errors
@@ -91,8 +92,9 @@ def create_app(dependencies: Dependencies) -> FastAPI:
 def _mount_engines(app: FastAPI, dependencies: Dependencies) -> None:
     """Add what drivers tell of the engines in their clusters."""
     drivers = [entry.driver for entry in dependencies.drivers.entries()]
-    apis = coe.collect(drivers, list(app.openapi()["paths"]))
-    app.openapi_schema = None
-    dependencies.authorizer.add_rules(coe.rules(apis))
+    taken = [one.path for router in ROUTERS for one in router.routes if isinstance(one, APIRoute)]
+    apis = coe.collect(drivers, taken)
+    if apis:
+        dependencies.authorizer.add_rules(coe.rules(apis))
     for api in apis:
         app.include_router(coe.router(api), dependencies=[Security(_TOKEN)], responses=_ERRORS)
