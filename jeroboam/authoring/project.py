@@ -38,7 +38,7 @@ def surround(name: DriverName, driver: ClusterDriver) -> dict[str, str]:
 def _labels(driver: ClusterDriver) -> Mapping[str, str]:
     """Return labels with which nothing is refused: a lone master keeps its state in a volume."""
     table = getattr(driver, "labels", None)
-    known = getattr(table, "names", ())
+    known = getattr(table, "labels", ())
     return {"etcd_volume_size": "1"} if "etcd_volume_size" in known else {}
 
 

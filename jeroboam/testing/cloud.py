@@ -21,6 +21,7 @@ from jeroboam.drivers.heat.clients import tenant_client
 from jeroboam.drivers.heat.driver import HeatDriver
 from jeroboam.drivers.nodes.names import short_id
 from jeroboam.drivers.openstack import translate_cloud_errors
+from jeroboam.errors import NotFoundError
 from jeroboam.models import ClusterSpec, Identity, Node, NodeGroup
 from jeroboam.testing.driver_case import DriverCase
 from jeroboam.testing.specs import make_spec
@@ -47,12 +48,37 @@ class CloudTenant:
     resources: Connection
 
     def spec(self, driver: ClusterDriver, **fields: Any) -> ClusterSpec:
-        """Return a cluster of the tenant; for the fields see ``make_spec``."""
+        """Return a cluster of the tenant; for the fields see ``make_spec``.
+
+        Raises:
+            NotFoundError: The cloud has no image for the driver, and no field names one.
+        """
         owner: dict[str, Any] = {
             "project_id": self.identity.project_id,
             "user_id": self.identity.user_id,
         }
-        return make_spec(driver, trust_id=self.trust_id, **owner, **fields)
+        template: dict[str, Any] = dict(fields.pop("template", None) or {})
+        template.setdefault("image_id", self.image(driver))
+        return make_spec(driver, trust_id=self.trust_id, template=template, **owner, **fields)
+
+    def image(self, driver: ClusterDriver) -> str:
+        """Return an image whose properties say that the driver is meant, or its system.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        distro = driver.provides[0].os
+        wanted = (("magnum_driver", driver.name), ("magnum_distro", distro), ("os_distro", distro))
+        with translate_cloud_errors("Glance"):
+            images = list(self.resources.image.images())
+        for name, value in wanted:
+            for image in images:
+                if (image.properties or {}).get(name) == value:
+                    return str(image.id)
+        raise NotFoundError(
+            f"The cloud has no image for the driver {driver.name}: openstack image set "
+            f"--property magnum_driver={driver.name} --property magnum_distro={distro} IMAGE"
+        )
 
     def case(self, driver: ClusterDriver, **fields: Any) -> DriverCase:
         """Return a cluster of the tenant for the compliance suite.

@@ -75,7 +75,7 @@ def check_upgrade(plan: Planner, spec: ClusterSpec, target: ClusterSpec) -> None
             old = before[group.uuid]
             _check_step(group.name, version_of(plan, spec, old), version_of(plan, target, group))
     _check_skew(plan, target)
-    if moves.moves(spec.masters, target.masters):
+    if moves.masters_move(spec, target):
         check_masters_can_be_replaced(plan, target, "Upgrading")
 
 

@@ -96,7 +96,7 @@ def check_upgrade(planner: Planner, spec: ClusterSpec, target: ClusterSpec) -> N
                 f"Node group {group.name} would have Mesos {version}, newer than the masters' "
                 f"{masters}. Upgrade the masters first."
             )
-    if moves.moves(spec.masters, target.masters):
+    if moves.masters_move(spec, target):
         check_masters_can_be_replaced(target, "Upgrading")
 
 

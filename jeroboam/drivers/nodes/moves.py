@@ -86,6 +86,12 @@ def moves(old: NodeGroup, new: NodeGroup) -> bool:
     return old.image_id != new.image_id or dict(old.labels) != dict(new.labels)
 
 
+def masters_move(spec: ClusterSpec, target: ClusterSpec) -> bool:
+    """Whether the control plane has to be set up anew; other files may ask for it as well."""
+    other_files = spec.cluster.driver_files != target.cluster.driver_files
+    return other_files or moves(spec.masters, target.masters)
+
+
 def shown(value: object) -> str:
     """Return a value as messages show it."""
     return "not set" if value in {None, ""} else f"'{value}'"

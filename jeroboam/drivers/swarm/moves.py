@@ -99,7 +99,7 @@ def check_upgrade(planner: Planner, spec: ClusterSpec, target: ClusterSpec) -> N
                 f"Node group {group.name} would have Docker {version}, newer than the managers' "
                 f"{managers}. Upgrade the managers first."
             )
-    if moves.moves(spec.masters, target.masters):
+    if moves.masters_move(spec, target):
         check_managers_can_be_replaced(target, "Upgrading")
 
 

@@ -125,6 +125,8 @@ def test_masters_are_replaced_where_the_state_survives(
         DRIVER.check_rebuild(spec, [node])
         return
     assert words in refusal(spec, target)
+    other_files = spec.cluster.model_copy(update={"driver_files": "another digest"})
+    assert words in refusal(spec, spec.model_copy(update={"cluster": other_files}))
     with pytest.raises(InvalidRequestError, match=words):
         DRIVER.check_rebuild(spec, [node])
     DRIVER.check_upgrade(spec, retagged(spec, "v1.37.2", "default-worker"))
