@@ -1,0 +1,1 @@
+"""Ansible as the engine of drivers."""

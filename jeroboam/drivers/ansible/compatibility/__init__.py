@@ -1,0 +1,1 @@
+"""Put on the path of playbooks; see its only module."""

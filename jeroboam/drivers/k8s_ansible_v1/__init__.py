@@ -1,0 +1,1 @@
+"""Kubernetes on Ubuntu, built by playbooks of Ansible."""
