@@ -122,7 +122,8 @@ def read_text(url: str) -> str:
         CloudUnavailableError: It cannot be read.
     """
     with open_url(url) as answer:
-        return answer.raw.read(_LONGEST_TEXT, decode_content=True).decode(errors="replace")
+        text: bytes = answer.raw.read(_LONGEST_TEXT, decode_content=True)
+    return text.decode(errors="replace")
 
 
 def read_json(url: str) -> Any:
