@@ -15,9 +15,11 @@ from temporalio.worker import Worker
 
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.activities.draining import DrainActivities
 from jeroboam.activities.driver_questions import PURPOSE, DriverQuestions
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
+from jeroboam.activities.monitoring import MonitoringActivities
 from jeroboam.activities.operation import OperationActivities
 from jeroboam.activities.poll_hub import PollHub
 from jeroboam.activities.waiting import WaitActivities
@@ -72,6 +74,9 @@ def build_driver_workers(
     short = OperationActivities(dependencies, admission)
     hooks = HookActivities(dependencies, admission)
     questions = DriverQuestions(dependencies, Cipher(shared.derive(PURPOSE)))
+    drains = DrainActivities(store, admission, settings.drain_patience_seconds)
+    interval = timedelta(seconds=settings.monitor_interval_seconds)
+    monitoring = MonitoringActivities(dependencies, interval)
     waits = WaitActivities(dependencies, admission, PollHub(settings.poll_interval_seconds))
     queue = driver_queue(settings.task_queue, driver)
     grace = timedelta(seconds=settings.shutdown_grace_seconds)
@@ -84,6 +89,9 @@ def build_driver_workers(
             short.collect_outputs,
             short.check_health,
             short.find_leftovers,
+            drains.drain,
+            drains.undrain,
+            monitoring.monitor_cluster,
             hooks.run_hook,
             questions.ask_driver,
         ],

@@ -9,7 +9,7 @@ from temporalio import activity
 from jeroboam.activities import threads
 from jeroboam.activities.dependencies import Dependencies, context_of
 from jeroboam.drivers.base import SupportsHealth, SupportsMonitor
-from jeroboam.errors import JeroboamError, NotFoundError
+from jeroboam.errors import DriverNotFoundError, JeroboamError, NotFoundError
 from jeroboam.models import ClusterSpec, Health, HealthStatus, utc_now
 from jeroboam.models.monitoring import Monitored, Observation, pause
 from jeroboam.models.monitoring_wire import Due, MonitorRequest
@@ -39,7 +39,11 @@ class MonitoringActivities:
     async def due_clusters(self) -> Due:
         """Return the clusters whose time has come."""
         found = await self._store.monitoring.due(utc_now(), MOST_AT_ONCE)
-        return Due(clusters=tuple(MonitorRequest(cluster_id=uuid) for uuid in found))
+        return Due(
+            clusters=tuple(
+                MonitorRequest(cluster_id=uuid, queue=self._queue(driver)) for uuid, driver in found
+            )
+        )
 
     @activity.defn
     async def monitor_cluster(self, request: MonitorRequest) -> str:
@@ -52,6 +56,13 @@ class MonitoringActivities:
         seen = _as_before(spec) if elsewhere else await self._look(spec)
         await self._record(spec, seen)
         return str(seen.health.status)
+
+    def _queue(self, driver: str) -> str | None:
+        try:
+            return self._dependencies.drivers.entry(driver).queue
+        except DriverNotFoundError:
+            # Any worker can say that nobody knows it.
+            return None
 
     async def _look(self, spec: ClusterSpec) -> Observation:
         try:

@@ -34,10 +34,12 @@ ABILITIES: Mapping[str, type] = {
     "reboot": base.SupportsReboot,
     "rebuild": base.SupportsRebuild,
     "health": base.SupportsHealth,
+    "monitor": base.SupportsMonitor,
+    "drain": base.SupportsDrain,
     "hooks": base.SupportsHooks,
 }
-"""The abilities that a driver in a worker of its own keeps. Its routes, its monitor and the
-draining of nodes need the driver in the general workers."""
+"""The abilities that a driver in a worker of its own keeps. Its routes need the driver in the
+general workers."""
 
 
 def stand_in(description: DriverDescription, files: Mapping[str, str], ask: Ask) -> ClusterDriver:

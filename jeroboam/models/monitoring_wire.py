@@ -6,9 +6,14 @@ MONITOR_WORKFLOW = "Monitor"
 
 
 class MonitorRequest(Model):
-    """The input of one look at one cluster."""
+    """The input of one look at one cluster.
+
+    Args:
+        queue: The task queue of the driver's own workers; ``None`` if any worker may look.
+    """
 
     cluster_id: str
+    queue: str | None = None
 
 
 class Due(Model):

@@ -30,10 +30,10 @@ class MonitoringRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def due(self, now: datetime, most: int) -> Sequence[str]:
-        """Return the uuids of clusters whose time has come, those first that waited longest."""
+    async def due(self, now: datetime, most: int) -> Sequence[tuple[str, str]]:
+        """Return clusters whose time has come, uuid and driver; first those that waited longest."""
         statement = (
-            select(ClusterRow.uuid)
+            select(ClusterRow.uuid, ClusterRow.driver)
             .outerjoin(MonitoredRow, MonitoredRow.cluster_id == ClusterRow.uuid)
             .where(
                 ClusterRow.status.not_in(_NOT_THERE),
@@ -43,7 +43,7 @@ class MonitoringRepository:
             .limit(most)
         )
         rows = await self._database.read(fetch_all, statement)
-        return [str(row["uuid"]) for row in rows]
+        return [(str(row["uuid"]), str(row["driver"])) for row in rows]
 
     async def get(self, cluster_id: str) -> Monitored | None:
         """Return the record of a cluster; ``None`` if nobody has looked yet."""

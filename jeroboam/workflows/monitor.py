@@ -39,6 +39,7 @@ class MonitorWorkflow:
                 await workflow.execute_activity_method(
                     MonitoringActivities.monitor_cluster,
                     request,
+                    task_queue=request.queue,
                     start_to_close_timeout=ATTEMPT,
                     schedule_to_start_timeout=WAIT_FOR_WORKER,
                     heartbeat_timeout=timedelta(seconds=30),

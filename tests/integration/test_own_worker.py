@@ -24,6 +24,7 @@ from jeroboam import own_worker
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.drivers_elsewhere import DriversElsewhere
 from jeroboam.errors import ConfigurationError, DriverContractError
+from jeroboam.models.monitoring_wire import MONITOR_WORKFLOW
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher
 from jeroboam.workflows import limits
@@ -40,12 +41,14 @@ DRIVER = '''"""A driver that cannot be imported with the library's version 1."""
 import measure
 from measure import length
 
-from jeroboam.drivers.base import Provides
+from jeroboam.drivers.base import Provides, SupportsDrain, SupportsMonitor
 from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.errors import InvalidRequestError
+from jeroboam.models import Health
+from jeroboam.models.monitoring import Observation
 
 
-class TapeDriver(FakeDriver):
+class TapeDriver(FakeDriver, SupportsMonitor, SupportsDrain):
     """Pretends, and measures a label."""
 
     name = "tape"
@@ -60,6 +63,22 @@ class TapeDriver(FakeDriver):
     def validate_template(self, template):
         """Refuse what is too long."""
         self.check(template.labels)
+
+    def monitor(self, context, spec):
+        """Tell of the library."""
+        reasons = {"library": measure.VERSION}
+        return Observation(health=Health(status="HEALTHY", reasons=reasons))
+
+    def choose_removals(self, context, spec, group, count, named):
+        """Take the first ones, which nobody else would."""
+        return group.nodes[:count]
+
+    def drain_nodes(self, context, spec, nodes):
+        """Leave nothing."""
+        return {}
+
+    def undrain_nodes(self, context, spec, nodes):
+        """Have closed nothing."""
 
     def check(self, labels):
         """Measure with the library."""
@@ -199,7 +218,9 @@ async def test_driver_with_a_library_that_conflicts(
         found = await product.until_there(process)
         assert found["source"] == f"tape-driver 3.1, in a worker of its own on {hostname()}"
         assert found["version"] == "1.0.0"
-        assert found["abilities"] == ["health", "node_groups", "reboot", "rebuild", "upgrade"]
+        assert found["abilities"] == [
+            *("drain", "health", "monitor", "node_groups", "reboot", "rebuild", "upgrade")
+        ]
 
         wish = {"name": "t", "coe": "kubernetes", "image_id": "fake-image", "driver": NAME}
         refused = await service.call(
@@ -232,6 +253,15 @@ async def test_driver_with_a_library_that_conflicts(
             record = await ended(service, await service.act(uuid, action, json=wanted))
             assert record["state"] == "SUCCEEDED", record
         assert len((await product.engine.store.clusters.spec(uuid)).workers[0].nodes) == 2
+        first, second = (await product.engine.store.clusters.spec(uuid)).workers[0].nodes
+        record = await ended(service, await service.act(uuid, "resize", json={"node_count": 1}))
+        assert record["steps"][0]["result"] == f"Emptied: {first.name}."
+        assert (await product.engine.store.clusters.spec(uuid)).workers[0].nodes == (second,)
+        await product.engine.client.execute_workflow(
+            MONITOR_WORKFLOW, id=f"monitor-{uuid}", task_queue=product.engine.settings.task_queue
+        )
+        shown = (await service.call("GET", f"/v1/clusters/{uuid}")).json()
+        assert shown["health_status_reason"] == {"library": "version 2"}
         gone = await ended(service, await service.call("DELETE", f"/v1/clusters/{uuid}"))
         assert gone["state"] == "SUCCEEDED"
     monkeypatch.setattr(limits, "ASK_TOTAL", limits.ASK_TOTAL / 6)

@@ -179,7 +179,8 @@ async def test_clusters_that_are_not_there_are_not_looked_at(watched: Watched) -
     """One that is being built has nothing to look at."""
     spec, operation = watched.engine.new(project_id=PROJECT)
     await watched.engine.accept(spec, operation)
-    assert list(await watched.engine.store.monitoring.due(utc_now(), 10)) == [watched.uuid]
+    due = await watched.engine.store.monitoring.due(utc_now(), 10)
+    assert list(due) == [(watched.uuid, "fake")]
 
 
 async def test_a_driver_without_a_monitor_tells_its_health(
