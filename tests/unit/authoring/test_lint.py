@@ -64,7 +64,11 @@ def test_names_a_mapping_without_a_parameter(folder: Path) -> None:
 
 def test_names_an_output_that_nobody_gives(folder: Path) -> None:
     """An address that the template does not tell would be missing in every cluster."""
-    edit(folder / "templates" / "cluster.yaml", "  api_address:\n    description", "  api:\n    description")
+    edit(
+        folder / "templates" / "cluster.yaml",
+        "  api_address:\n    description",
+        "  api:\n    description",
+    )
     texts = [finding.text for finding in lint(folder)]
     assert any("the output 'api_address'" in text for text in texts)
 
