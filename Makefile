@@ -3,8 +3,8 @@
 PYTHON ?= python3
 ARGS ?=
 
-# One process has the tests on a cloud, which wait a lot; the other has the rest.
-PROCESSES = --numprocesses=2 --dist=loadscope --no-loadscope-reorder
+# Each process has a cloud of its own. Tests of one file stay together; files with clouds go first.
+PROCESSES = --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 
