@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Timer
 from types import TracebackType
 from typing import Self
@@ -54,6 +53,7 @@ def examples(page: str) -> Iterator[Example]:
 def fitted(command: str, layout: Layout) -> str:
     """Return a command for another quickstart than the usual one."""
     command = command.replace("/.devcloud/", f"/{layout.cloud_home.name}/")
+    command = re.sub(r"(?<=\s)\.jeroboam/", f"{layout.home.name}/", command)
     shift = layout.port_base - DEFAULT_PORT_BASE
     return re.sub(r"(?<=127\.0\.0\.1:)(15\d{3})", lambda found: str(int(found[1]) + shift), command)
 
@@ -123,13 +123,13 @@ class Shell:
         return 1, "".join(printed) + f"(no end within {COMMAND_SECONDS:.0f} s)"
 
 
-def check(page: Path, layout: Layout) -> list[str]:
-    """Run a page's commands and return what is wrong with it."""
+def check(page: str, layout: Layout) -> list[str]:
+    """Run the commands in a page's text and return what is wrong with it."""
     base = {key: value for key, value in os.environ.items() if not key.startswith(_OTHERS)}
     environment = base | {"DEVCLOUD_HOME": str(layout.cloud_home), "COLUMNS": "200"}
     wrong = []
     with Shell(environment) as shell:
-        for example in examples(page.read_text(encoding="utf-8")):
+        for example in examples(page):
             started = time.monotonic()
             code, printed = shell.run(fitted(example.command, layout))
             fine = code == 0 and matches(example.expected, printed)
@@ -148,7 +148,7 @@ def main() -> int:
     parser.add_argument("--name", default="", help="which quickstart")
     parser.add_argument("--port-base", type=int, default=DEFAULT_PORT_BASE)
     given = parser.parse_args()
-    wrong = check(PAGE, Layout(given.name, given.port_base))
+    wrong = check(PAGE.read_text(encoding="utf-8"), Layout(given.name, given.port_base))
     for complaint in wrong:
         sys.stdout.write(f"\nThe page says otherwise:\n{complaint}\n")
     return 1 if wrong else 0

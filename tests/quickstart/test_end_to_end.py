@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from devcloud.cloud import Devcloud
-from quickstart.layout import Layout
+from quickstart.layout import CHECKOUT, Layout
 from tests.conftest import free_port_base
 from tests.quickstart.stack import Running, processes_of, start
 from tools.check_docs import PAGE, check
@@ -18,6 +18,8 @@ from tools.check_docs import PAGE, check
 pytestmark = pytest.mark.timeout(900)
 
 UP = "Everything stays up until Ctrl-C."
+GUIDE = CHECKOUT / "docs" / "how-to" / "write-a-driver.md"
+RESTART = "Start `make quickstart` again"
 FIRST_SECONDS = 420.0
 AGAIN_SECONDS = 240.0
 
@@ -32,8 +34,20 @@ def layout() -> Iterator[Layout]:
 
 
 @pytest.fixture(scope="module")
-def running(layout: Layout) -> Iterator[Running]:
-    """The quickstart, with its first cluster."""
+def new_driver(layout: Layout) -> Iterator[str]:
+    """What the guide for authors says up to the start of the quickstart; the rest of it."""
+    before, found, after = GUIDE.read_text(encoding="utf-8").partition(RESTART)
+    assert found
+    try:
+        assert check(before, layout) == []
+        yield after
+    finally:
+        shutil.rmtree(CHECKOUT / "acme_k8s_v1", ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def running(layout: Layout, new_driver: str) -> Iterator[Running]:
+    """The quickstart, with its first cluster, and a driver dropped in."""
     run = start(layout)
     try:
         run.wait_for(UP, FIRST_SECONDS)
@@ -58,7 +72,13 @@ def test_a_newcomer_sees_a_cluster(running: Running, layout: Layout) -> None:
 
 def test_the_tutorial_is_true(running: Running, layout: Layout) -> None:
     """Every command of the tutorial does what the page says."""
-    assert check(PAGE, layout) == []
+    assert check(PAGE.read_text(encoding="utf-8"), layout) == []
+    assert running.process.poll() is None
+
+
+def test_the_guide_for_authors_is_true(running: Running, new_driver: str, layout: Layout) -> None:
+    """A driver that was written a moment ago builds a cluster."""
+    assert check(new_driver, layout) == []
     assert running.process.poll() is None
 
 
