@@ -130,6 +130,7 @@ def build_workers(
             coe.call_coe,
             monitoring.due_clusters,
             monitoring.monitor_cluster,
+            monitoring.note_silence,
         ],
         interceptors=[ErrorTranslation(store)],
         workflow_runner=SandboxRunner(),

@@ -57,6 +57,16 @@ class MonitoringActivities:
         await self._record(spec, seen)
         return str(seen.health.status)
 
+    @activity.defn
+    async def note_silence(self, request: MonitorRequest) -> None:
+        """Record that no worker has looked at a cluster: its driver's have not answered."""
+        try:
+            spec = await self._store.clusters.spec(request.cluster_id)
+        except NotFoundError:
+            return
+        reason = f"no worker of the driver {spec.cluster.driver} has looked in time"
+        await self._record(spec, _unknown(reason))
+
     def _queue(self, driver: str) -> str | None:
         try:
             return self._dependencies.drivers.entry(driver).queue

@@ -14,6 +14,7 @@ with workflow.unsafe.imports_passed_through():
 PARALLEL = 10
 ATTEMPT = timedelta(seconds=90)
 WAIT_FOR_WORKER = timedelta(minutes=2)
+WAIT_FOR_OWN_WORKER = timedelta(seconds=20)
 ONCE = RetryPolicy(maximum_attempts=1)
 
 
@@ -41,11 +42,26 @@ class MonitorWorkflow:
                     request,
                     task_queue=request.queue,
                     start_to_close_timeout=ATTEMPT,
-                    schedule_to_start_timeout=WAIT_FOR_WORKER,
+                    schedule_to_start_timeout=WAIT_FOR_OWN_WORKER
+                    if request.queue
+                    else WAIT_FOR_WORKER,
                     heartbeat_timeout=timedelta(seconds=30),
                     retry_policy=ONCE,
                 )
             except ActivityError:
-                # A worker died, or the database was away: the cluster is still due.
-                return 0
+                return await self._note_silence(request)
             return 1
+
+    async def _note_silence(self, request: MonitorRequest) -> int:
+        """Record that nobody could look, so that the cluster does not hold up each round."""
+        try:
+            await workflow.execute_activity_method(
+                MonitoringActivities.note_silence,
+                request,
+                start_to_close_timeout=timedelta(seconds=30),
+                retry_policy=ONCE,
+            )
+        except ActivityError:
+            # The database is away: the cluster is still due.
+            return 0
+        return 1

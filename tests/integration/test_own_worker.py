@@ -253,10 +253,10 @@ async def test_driver_with_a_library_that_conflicts(
             record = await ended(service, await service.act(uuid, action, json=wanted))
             assert record["state"] == "SUCCEEDED", record
         assert len((await product.engine.store.clusters.spec(uuid)).workers[0].nodes) == 2
-        first, second = (await product.engine.store.clusters.spec(uuid)).workers[0].nodes
+        first, other = (await product.engine.store.clusters.spec(uuid)).workers[0].nodes
         record = await ended(service, await service.act(uuid, "resize", json={"node_count": 1}))
         assert record["steps"][0]["result"] == f"Emptied: {first.name}."
-        assert (await product.engine.store.clusters.spec(uuid)).workers[0].nodes == (second,)
+        assert (await product.engine.store.clusters.spec(uuid)).workers[0].nodes == (other,)
         await product.engine.client.execute_workflow(
             MONITOR_WORKFLOW, id=f"monitor-{uuid}", task_queue=product.engine.settings.task_queue
         )
@@ -264,6 +264,14 @@ async def test_driver_with_a_library_that_conflicts(
         assert shown["health_status_reason"] == {"library": "version 2"}
         gone = await ended(service, await service.call("DELETE", f"/v1/clusters/{uuid}"))
         assert gone["state"] == "SUCCEEDED"
+        second = await service.call("POST", "/v1/clusters", json=body)
+        assert (await ended(service, second))["state"] == "SUCCEEDED"
+    await product.engine.client.execute_workflow(
+        MONITOR_WORKFLOW, id=f"silent-{uuid}", task_queue=product.engine.settings.task_queue
+    )
+    shown = (await service.call("GET", f"/v1/clusters/{second.json()['uuid']}")).json()
+    assert shown["health_status"] == "UNKNOWN"
+    assert "no worker of the driver tape" in shown["health_status_reason"]["cluster"]
     monkeypatch.setattr(limits, "ASK_TOTAL", limits.ASK_TOTAL / 6)
     response = await service.call("POST", "/v1/clusters", json=body)
     assert (response.status_code, "No worker of the driver" in response.text) == (503, True)
