@@ -247,7 +247,7 @@ def mistral(layout: Layout) -> dict[str, Sections]:
             "executor": {"type": "local"},
             # Nobody uses them here, and they look into the database every second.
             "cron_trigger": {"enabled": False},
-            "scheduler": {"fixed_delay": 0.5, "random_delay": 0.1},
+            "scheduler": {"fixed_delay": "0.5", "random_delay": "0.1"},
             # After a restart of the one process, what it was at is given up within half a minute.
             "action_heartbeat": {
                 "max_missed_heartbeats": 3,

@@ -81,8 +81,8 @@ def test_node_reports_on_its_console(connect: Connect, *, rebuilt: bool) -> None
     demo.network.create_subnet(network_id=network.id, cidr="10.7.0.0/24", ip_version=4)
     server = demo.compute.create_server(
         name="console",
-        image_id=demo.image.find_image("ubuntu-kube").id,
-        flavor_id=demo.compute.find_flavor("m1.tiny").id,
+        image_id=demo.image.find_image("ubuntu-kube", ignore_missing=False).id,
+        flavor_id=demo.compute.find_flavor("m1.tiny", ignore_missing=False).id,
         networks=[{"uuid": network.id}],
         user_data=base64.b64encode(b'{"console": "node-report"}').decode(),
     )
