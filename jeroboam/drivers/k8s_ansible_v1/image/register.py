@@ -1,4 +1,4 @@
-"""Puts the newest image into Glance; run it as a module, with ``--help``."""
+"""Puts the image of the Ubuntu drivers into Glance; run it as a module, with ``--help``."""
 
 from jeroboam.drivers.images import registration
 from jeroboam.drivers.images.ubuntu import Ubuntu
