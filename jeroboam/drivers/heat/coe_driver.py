@@ -15,7 +15,9 @@ from jeroboam.drivers.base import (
 from jeroboam.drivers.heat import driver as heat
 from jeroboam.drivers.heat import node_actions, nodes, setups, submission
 from jeroboam.drivers.heat.mappings import GROUP_NODES
+from jeroboam.drivers.heat.phases import StackState
 from jeroboam.drivers.heat.placement import cluster_stack, place
+from jeroboam.drivers.heat.renewal import Renewal
 from jeroboam.drivers.heat.setups import Setup
 from jeroboam.drivers.heat.stacks import Stacks
 from jeroboam.drivers.heat.template_definition import Facts, TemplateDefinition
@@ -131,17 +133,25 @@ class CoeHeatDriver(
         stacks = heat.stacks_of(context, spec)
         found = submission.required(stacks, cluster_stack(spec))
         facts = {
+            **self.group_facts(context, spec, group, timeout_minutes),
+            "outputs": stacks.outputs(found.id),
+        }
+        where = place(spec, group)
+        definition = self.group_definition_for(context)
+        return heat.create(context, spec, where, definition, facts, timeout_minutes)
+
+    def group_facts(
+        self, context: DriverContext, spec: ClusterSpec, group: NodeGroup, timeout_minutes: int
+    ) -> dict[str, Any]:
+        """Return what the group's mappings may refer to, but the outputs of the cluster's stack."""
+        return {
             **self._common_facts(self.plan(spec, group), timeout_minutes),
             "cluster": spec.cluster,
             "group": group,
             "group_name": names.group_part(group),
             "names": {"cluster": names.cluster_part(spec.cluster)},
             "setup": self.setup(context, spec, group),
-            "outputs": stacks.outputs(found.id),
         }
-        where = place(spec, group)
-        definition = self.group_definition_for(context)
-        return heat.create(context, spec, where, definition, facts, timeout_minutes)
 
     def group_definition_for(self, context: DriverContext) -> TemplateDefinition:
         """Return the template of a further node group, as it is for one call."""
@@ -213,7 +223,30 @@ class CoeHeatDriver(
             values["batch"] = batch_size or max(1, group.node_count)
         elif release != setup.release:
             self.check_masters(spec, "Upgrading")
-        heat.change(context, spec, where, found, values, timeout_minutes)
+        renewal = self._renewal(context, spec, group, found, timeout_minutes)
+        heat.change(context, spec, where, found, values, timeout_minutes, renewal)
+
+    def _renewal(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        found: StackState,
+        timeout_minutes: int,
+    ) -> Renewal | None:
+        """Return the template that a group's stack is moved to, if it has another one."""
+        if context.folder is None:
+            return None
+        stacks = heat.stacks_of(context, spec)
+        if place(spec, group).group is None:
+            facts = self.facts(context, spec, timeout_minutes)
+            return Renewal.of(stacks, found, self.definition_for(context), facts)
+        main = submission.required(stacks, cluster_stack(spec))
+        facts = {
+            **self.group_facts(context, spec, group, timeout_minutes),
+            "outputs": stacks.outputs(main.id),
+        }
+        return Renewal.of(stacks, found, self.group_definition_for(context), facts)
 
     def check_rebuild(self, spec: ClusterSpec, nodes: Sequence[Node]) -> None:
         """Check that the state of the cluster survives."""

@@ -27,6 +27,7 @@ from jeroboam.drivers.heat import (
 from jeroboam.drivers.heat.phases import MAX_MESSAGE, StackState
 from jeroboam.drivers.heat.placement import Placement, cluster_stack, place
 from jeroboam.drivers.heat.poller import HeatPoller
+from jeroboam.drivers.heat.renewal import Renewal
 from jeroboam.drivers.heat.servers import Servers
 from jeroboam.drivers.heat.stacks import Stacks
 from jeroboam.drivers.heat.template_definition import (
@@ -219,12 +220,13 @@ def change(
     found: StackState,
     values: Mapping[str, Any],
     timeout_minutes: int,
+    renewal: Renewal | None = None,
 ) -> None:
     """Submit a change; before Heat goes on after a failure, what it has lost is removed."""
     stacks = stacks_of(context, spec)
     if found.failed or stacks.broken_off(found):
         remove_leftovers(context, spec, stacks).settle()
-    submission.change(context, stacks, where, found, values, timeout_minutes)
+    submission.change(context, stacks, where, found, values, timeout_minutes, renewal)
 
 
 def delete(context: DriverContext, spec: ClusterSpec, stacks: Stacks, found: StackState) -> None:

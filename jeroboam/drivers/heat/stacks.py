@@ -94,6 +94,11 @@ class Stacks:
         with translate_cloud_errors(SERVICE):
             self._heat.stacks.update(ident, **request)
 
+    def template(self, ident: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+        """Return the template that a stack is made from, and the files that belong to it."""
+        with translate_cloud_errors(SERVICE):
+            return self._heat.stacks.template(ident), self._heat.stacks.files(ident)
+
     def tagged(self, tag: str) -> list[StackState]:
         """Return the owner's stacks that carry a tag."""
         with translate_cloud_errors(SERVICE):

@@ -17,6 +17,7 @@ from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.heat.failures import stack_of
 from jeroboam.drivers.heat.phases import StackState
 from jeroboam.drivers.heat.placement import Placement
+from jeroboam.drivers.heat.renewal import Renewal
 from jeroboam.drivers.heat.stacks import Stacks
 from jeroboam.errors import ConflictError, InvalidRequestError, NotFoundError
 
@@ -57,8 +58,12 @@ def change(
     stack: StackState,
     values: Mapping[str, Any],
     timeout_minutes: int,
+    renewal: Renewal | None = None,
 ) -> None:
     """Submit other values for some of a stack's parameters; all others stay as they are.
+
+    Args:
+        renewal: Another template, if the stack gets one.
 
     Raises:
         ConflictError: The stack is being deleted.
@@ -67,7 +72,8 @@ def change(
     if stack.status.startswith("DELETE_"):
         raise ConflictError(f"Stack {stack.name} is being deleted and cannot be changed.")
     parameters = place.parameters(values)
-    if missing := [name for name in parameters if name not in stack.parameters]:
+    known = renewal.template.get("parameters", {}) if renewal else stack.parameters
+    if missing := [name for name in parameters if name not in known]:
         raise InvalidRequestError(
             f"Stack {stack.name} was built by an earlier version of the driver, which does not "
             f"know {', '.join(missing)}. Build a new cluster to get this operation."
@@ -77,7 +83,7 @@ def change(
     stacks.update(
         stack.id,
         existing=True,
-        parameters=parameters,
+        **(renewal.request(parameters) if renewal else {"parameters": parameters}),
         tags=place.tags(context.idempotency_key),
         timeout_mins=timeout_minutes,
         disable_rollback=True,

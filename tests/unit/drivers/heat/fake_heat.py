@@ -26,6 +26,8 @@ class FakeHeat:
         resources: Records of any stack's resources.
         events: Records of any stack's events.
         engines: Records of the service list; ``None`` refuses to show them.
+        template: What any stack is made from.
+        files: What belongs to that.
         global_list: Whether all projects may be listed at once.
         name_is_taken: Whether a create meets a stack that another call has just made.
         requests: Method, path and query or body of each; the token names the project.
@@ -35,6 +37,8 @@ class FakeHeat:
     resources: list[dict[str, Any]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     engines: list[dict[str, Any]] | None = field(default_factory=list)
+    template: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
     global_list: bool = True
     down: bool = False
     name_is_taken: bool = False
@@ -96,8 +100,9 @@ class FakeHeat:
                 }
             return 200, {"services": self.engines}
         what = path.rsplit("/", 1)[-1]
-        if what in {"resources", "events"}:
-            return 200, {what: getattr(self, what)}
+        if what in {"template", "files", "resources", "events"}:
+            found = getattr(self, what)
+            return 200, {what: found} if what in {"resources", "events"} else found
         if path.startswith("/stacks/"):
             return self.show(path.rsplit("/", 1)[-1])
         return self.listed(project, query)

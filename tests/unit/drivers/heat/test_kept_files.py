@@ -3,19 +3,24 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from jeroboam.drivers.base import DriverContext
+from jeroboam.drivers.heat import clients
 from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
+from jeroboam.drivers.heat.stacks import stack_name
 from jeroboam.drivers.heat.template_definition import ParameterMapping, TemplateDefinition
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.drivers.nodes.files import Files
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.errors import DriverContractError, InvalidRequestError
+from jeroboam.models import ClusterSpec
 from jeroboam.settings import Settings
 from tests.unit.drivers.heat.clusters import make_spec, secrets
+from tests.unit.drivers.heat.fake_connection import FakeConnection
 from tests.unit.drivers.heat.fake_heat import FakeCloud, FakeHeat, serving
 
 DRIVER = FedoraCoreosDriver()
@@ -108,3 +113,38 @@ def test_labels_of_a_template_are_checked() -> None:
     template = make_spec().template.model_copy(update={"labels": {"no_such_label": "1"}})
     with pytest.raises(InvalidRequestError, match="no_such_label"):
         DRIVER.validate_template(template)
+
+
+def upgraded(context: DriverContext, heat: FakeHeat, spec: ClusterSpec) -> dict[str, Any]:
+    """Return what an upgrade of the masters sends to Heat."""
+    heat.requests.clear()
+    DRIVER.upgrade_node_group(context, spec, spec.masters, None, 30)
+    (sent,) = (body for method, _, body in heat.requests if method == "PATCH")
+    return sent
+
+
+def test_upgrade_moves_the_stack(
+    kept: Path, heat: FakeHeat, cloud: FakeCloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stack gets the template that it is upgraded to, with values for what is new in it only."""
+    monkeypatch.setattr(clients, "connection", lambda *_: FakeConnection())
+    spec = make_spec(trust_id="p1", labels={"etcd_volume_size": "10"})
+    template, files = DRIVER.definition.load()
+    heat.template, heat.files = template, files
+    known = {**dict.fromkeys(template["parameters"], "former"), "master_slot": "a"}
+    record = {"tags": ["jeroboam", spec.cluster.uuid, "former"], "parameters": known}
+    heat.add("p1", "x", "CREATE_COMPLETE", stack_name=stack_name(spec.cluster), **record)
+    context = DriverContext("cluster:operation:step", cloud, secrets, kept)
+    same = upgraded(context, heat, spec)
+    assert not {"template", "files"} & same.keys()
+
+    del known["ready_timeout"]
+    heat.template = {**template, "description": "of former days"}
+    moved = upgraded(context, heat, spec)
+    assert (moved["template"], moved["files"]) == (template, files)
+    assert moved["parameters"] == {**same["parameters"], "ready_timeout": 29 * 60}
+
+    heat.template, heat.files = template, {**files, "master.yaml": "of former days"}
+    assert upgraded(context, heat, spec)["files"] == files
+    installed = upgraded(replace(context, folder=None), heat, spec)
+    assert not {"template", "files"} & installed.keys()
