@@ -111,7 +111,7 @@ def detail(response: httpx.Response) -> str:
         ({"image_id": "absent"}, 400, "Unable to find image absent"),
         ({"image_id": "9d1cbd67-0d09-4b8f-a5b1-5b7d8e6d3c11"}, 400, "Unable to find image"),
         ({"image_id": "cirros"}, 400, "does not declare its distribution"),
-        ({"image_id": "ubuntu-kube", "coe": "mesos"}, 400, "No driver builds mesos on ubuntu"),
+        ({"image_id": "ubuntu-kube", "coe": "swarm"}, 400, "No driver builds swarm on ubuntu"),
         ({"image_id": "ubuntu-kube"}, 409, "left_twin, right_twin"),
         ({"image_id": "ubuntu-kube", "driver": "idle_driver"}, 400, "is disabled"),
         ({"driver": "absent"}, 400, "is not installed"),
