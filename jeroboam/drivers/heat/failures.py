@@ -13,8 +13,11 @@ MAX_TOTAL = 3600
 
 Faults = Mapping[str, str]
 
-# Resources that Heat stopped because another one had failed: effects, not causes.
-_EFFECT = re.compile(r"aborted|cancelled|canceled|stack .* (?:cancel|timed out)", re.IGNORECASE)
+# Resources that Heat stopped because another one had failed: effects, not causes. Nova uses the
+# same words of a cause: "Build of instance ... aborted: ...".
+_EFFECT = re.compile(
+    r"\b[A-Z]{4,} (?:aborted|cancell?ed)|(?i:operation cancell?ed|stack .* (?:cancel|timed out))"
+)
 _WRAPPER = re.compile(r"^(?:resources?\.[\w.\[\]-]+: )+")
 _CLASS = re.compile(r"^(?:Resource \w+ failed: )?(?P<kind>[A-Za-z]+): (?P<rest>.*)$", re.DOTALL)
 _PATH = re.compile(r"resources(?:\.[\w-]+|\[[^\]]+\])(?:\.resources(?:\.[\w-]+|\[[^\]]+\]))*: ?")

@@ -101,6 +101,8 @@ def test_only_effects() -> None:
     """Where all that failed was stopped, the cause is elsewhere."""
     assert only_effects({"a": "Stack UPDATE cancelled", "b": "CREATE aborted"})
     assert not only_effects({"a": "Stack UPDATE cancelled", "b": "no valid host"})
+    assert only_effects({"a": "Operation cancelled"})
+    assert not only_effects({"a": "Build of instance 1 aborted: The hypervisor is on fire."})
 
 
 def test_wait_condition_failure() -> None:
