@@ -8,7 +8,7 @@ PROCESSES = --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 
-.PHONY: help quickstart test test-kubernetes chaos check docs clean
+.PHONY: help quickstart test kubernetes test-kubernetes chaos check docs clean
 
 help:
 	@echo "make quickstart  run everything on this machine and create a first cluster"
@@ -25,8 +25,10 @@ quickstart:
 test:
 	@$(BOOTSTRAP) --devcloud -m pytest $(PROCESSES) --ignore=tests/kubernetes $(ARGS)
 
-test-kubernetes:
+kubernetes:
 	@$(BOOTSTRAP) -m tests.kubernetes.programs.build
+
+test-kubernetes: kubernetes
 	@$(BOOTSTRAP) -m pytest --numprocesses=0 tests/kubernetes $(ARGS)
 
 chaos:

@@ -20,7 +20,7 @@ from jeroboam.settings import Settings
 
 CHECKOUT = Path(__file__).parent.parent
 PORTS = 200
-"""How many ports the devcloud of one process of tests may use."""
+"""How many ports the devclouds of one process of tests may use."""
 
 TEMPORAL = Path(sys.executable).with_name("temporal")
 
@@ -50,6 +50,48 @@ def free_port_base() -> int:
                 continue
             return base
     raise RuntimeError("no free ports")
+
+
+LONG = frozenset(
+    {
+        "test_delete_overtakes_create",
+        "test_grows_and_shrinks",
+        "test_named_nodes_go",
+        "test_node_group",
+        "test_rebuild",
+        "test_reboot",
+        "test_rolls_back_from_the_middle",
+        "test_upgrade_and_return",
+    }
+)
+"""Tests of the compliance suite that change a cluster, which takes minutes in all."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--every-driver",
+        action="store_true",
+        help="run all of the compliance suite for drivers that are like another one, too",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "like(driver): shares all but what nodes are set up from with that driver"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what another driver's tests prove in the same way, unless all is asked for."""
+    if config.getoption("--every-driver"):
+        return
+    left_out = [
+        item
+        for item in items
+        if item.get_closest_marker("like") and getattr(item, "originalname", "") in LONG
+    ]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
 
 
 @dataclass
@@ -108,21 +150,31 @@ async def temporal_client(temporal_server: TemporalServer) -> Client:
     return client
 
 
-@pytest.fixture(scope="session")
-def cloud() -> Iterator[Devcloud]:
-    """A real OpenStack for all tests of a process; its home stays, so the next start is faster.
+def devcloud_of(services: str, *, ports: int = 0) -> Devcloud:
+    """Return the devcloud of a process; its home stays, so the next start is faster.
 
     Two runs at once on one machine need two values of ``TEST_PORT_BASE``, and two of
     ``TEST_DEVCLOUD_HOME`` if they run in one checkout.
+
+    Args:
+        services: Name of the set.
+        ports: Added to the first port, for a second cloud of a process.
     """
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     home = os.environ.get("TEST_DEVCLOUD_HOME", str(CHECKOUT / ".devcloud-test"))
-    devcloud = Devcloud(
-        Path(f"{home}-{number}" if number else home),
-        port_base=int(os.environ.get("TEST_PORT_BASE", "18000")) + number * PORTS,
-        services="mistral",
+    parts = [home, *([services] if ports else []), *([str(number)] if number else [])]
+    return Devcloud(
+        Path("-".join(parts)),
+        port_base=int(os.environ.get("TEST_PORT_BASE", "18000")) + number * PORTS + ports,
+        services=services,
         venv=CHECKOUT / ".devcloud" / "venv",
     )
+
+
+@pytest.fixture(scope="session")
+def cloud() -> Iterator[Devcloud]:
+    """A real OpenStack for all tests of a process."""
+    devcloud = devcloud_of("mistral")
     devcloud.start()
     devcloud.clear_faults()
     yield devcloud

@@ -75,12 +75,14 @@ class TestUbuntu(OneClusterSuite):
     driver = UbuntuDriver
 
 
+@pytest.mark.like("k8s_fedora_coreos_v1")
 class TestFlatcar(OneClusterSuite):
     """Nodes that are set up by an earlier version of Ignition."""
 
     driver = CoreosDriver
 
 
+@pytest.mark.like("k8s_ubuntu_v1")
 class TestFedoraAtomic(OneClusterSuite):
     """Nodes that are set up by an early cloud-init."""
 
