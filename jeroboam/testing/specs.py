@@ -9,6 +9,7 @@ from jeroboam.models.cluster import MASTER, WORKER
 
 def make_spec(
     driver: ClusterDriver,
+    /,
     *,
     masters: int = 1,
     workers: int = 1,
