@@ -34,6 +34,7 @@ SERVICES = {
         Service("nova", "compute", 74, "/v2.1"),
         Service("heat", "orchestration", 4, "/v1/%(project_id)s"),
         Service("mistral", "workflowv2", 89, "/v2"),
+        Service("senlin", "clustering", 77),
     )
 }
 """What devcloud runs, in the order of start."""
@@ -44,10 +45,13 @@ COMPANIONS = {"heat": (Service("heat-cfn", "cloudformation", 5, "/v1"),)}
 PRODUCT = Service("jeroboam", "container-infra", 11, "/v1")
 """In the catalogue, but started by whoever tries Jeroboam, never by devcloud."""
 
+_FULL = tuple(name for name in SERVICES if name not in {"mistral", "senlin"})
+
 SETS = {
     "quick": ("keystone", "glance", "heat"),
-    "full": tuple(name for name in SERVICES if name != "mistral"),
-    "mistral": tuple(SERVICES),
+    "full": _FULL,
+    "mistral": (*_FULL, "mistral"),
+    "senlin": (*_FULL, "senlin"),
 }
 
 

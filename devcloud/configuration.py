@@ -8,6 +8,12 @@ HEAT_POLICY = """\
 "stacks:global_index": "role:admin"
 """
 
+SENLIN_POLICY = """\
+# Profiles hold the user data of nodes, and with it keys of clusters.
+"profiles:index": "role:admin"
+"profiles:get": "role:admin"
+"""
+
 # Heat loads plug-ins from directories, not from packages.
 HEAT_PLUGIN = """\
 from devcloud.inside.standins import constraint_mapping, resource_mapping  # noqa: F401
@@ -40,6 +46,7 @@ def write(layout: Layout) -> None:
         for name, sections in options.FILES[service](layout).items():
             write_private(layout.etc / service / name, render(sections))
     write_private(layout.etc / "heat" / "policy.yaml", HEAT_POLICY)
+    write_private(layout.etc / "senlin" / "policy.yaml", SENLIN_POLICY)
     write_private(layout.etc / "heat" / "plugins" / "devcloud_standins.py", HEAT_PLUGIN)
     _write_plugins(layout)
     for folder in (layout.logs, layout.run / "locks"):

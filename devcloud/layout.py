@@ -38,7 +38,7 @@ class Settings:
 
     Attributes:
         port_base: First port; each service adds its offset.
-        services: Name of the set, ``quick``, ``full`` or ``mistral``.
+        services: Name of the set, one of ``catalogue.SETS``.
         boot_seconds: How long a simulated node takes from spawn to its first call.
     """
 

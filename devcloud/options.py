@@ -258,6 +258,35 @@ def mistral(layout: Layout) -> dict[str, Sections]:
     }
 
 
+def senlin(layout: Layout) -> dict[str, Sections]:
+    """Senlin's API, conductor and engine, which find each other in memory."""
+    service = service_user(layout, "senlin")
+    return {
+        "senlin.conf": {
+            "DEFAULT": _log(layout, "senlin")
+            | {
+                "transport_url": IN_MEMORY,
+                "host": HOST,
+                "default_region_name": catalogue.REGION,
+                # A test would wait out these pauses for a lock or the next batch of actions.
+                "lock_retry_interval": 1,
+                "batch_interval": 0,
+            },
+            "senlin_api": {"api_paste_config": str(layout.venv / "etc" / "senlin/api-paste.ini")},
+            "database": _database(layout, "senlin"),
+            "oslo_policy": {"policy_file": str(layout.etc / "senlin" / "policy.yaml")},
+            "authentication": {
+                "auth_url": service["auth_url"],
+                "service_username": service["username"],
+                "service_password": service["password"],
+                "service_project_name": service["project_name"],
+            },
+            "keystone_authtoken": _authtoken(layout, "senlin"),
+            "oslo_messaging_notifications": {"driver": "noop"},
+        }
+    }
+
+
 FILES: dict[str, Callable[[Layout], dict[str, Sections]]] = {
     "keystone": keystone,
     "glance": glance,
@@ -266,4 +295,5 @@ FILES: dict[str, Callable[[Layout], dict[str, Sections]]] = {
     "nova": nova,
     "heat": heat,
     "mistral": mistral,
+    "senlin": senlin,
 }
