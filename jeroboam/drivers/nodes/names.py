@@ -12,7 +12,12 @@ _SHORT_ID = 12
 
 def short_id(cluster: Cluster) -> str:
     """Return the part of the cluster's uuid that the names of all its objects hold."""
-    return cluster.uuid.replace("-", "")[:_SHORT_ID]
+    return short_of(cluster.uuid)
+
+
+def short_of(uuid: str) -> str:
+    """Return the same for a cluster of which nothing but its uuid is at hand."""
+    return uuid.replace("-", "")[:_SHORT_ID]
 
 
 def cluster_part(cluster: Cluster) -> str:

@@ -204,7 +204,8 @@ class ServersDriver(
     def find_leftovers(self, context: DriverContext, spec: ClusterSpec) -> Sequence[str]:
         """List what is still there and belongs to the cluster."""
         connection = clients.connection(context.cloud, spec.cluster.trust_id)
-        return remains.find(connection, None, spec.cluster)
+        found = remains.find(connection, None, spec.cluster)
+        return [*found, *self.engine().leftovers(context, spec.cluster)]
 
     def _apply(
         self,

@@ -1,7 +1,7 @@
 """What an engine has to do for a driver of servers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
@@ -63,6 +63,11 @@ class Engine(ABC):
     @abstractmethod
     def has_done(self, context: DriverContext, cluster: Cluster, key: str) -> bool:
         """Tell whether a job has ended well."""
+
+    def leftovers(self, context: DriverContext, cluster: Cluster) -> Sequence[str]:
+        """List what an engine has of a cluster that is no server; most have nothing that lasts."""
+        _ = context, cluster
+        return ()
 
     @abstractmethod
     def poller(self) -> Poller:

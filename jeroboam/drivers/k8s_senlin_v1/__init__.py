@@ -1,0 +1,1 @@
+"""Kubernetes on Ubuntu, whose node groups are clusters of Senlin's."""

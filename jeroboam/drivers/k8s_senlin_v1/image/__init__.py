@@ -1,0 +1,1 @@
+"""How the driver's image gets into Glance; see README.md."""

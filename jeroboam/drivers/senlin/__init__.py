@@ -1,0 +1,1 @@
+"""Senlin as the engine of drivers."""
