@@ -41,12 +41,16 @@ class SenlinEngine(Engine):
         senlin = Senlin(context.cloud, context.cloud.tenant_session(job.cluster.trust_id))
         groups = Groups(senlin, job.cluster)
         record = groups.record()
+        if job.work is Work.DESTROY and groups.empty():
+            groups.forget_profiles()
+            return False
         if record and record.call == job.key and _phase(groups, record) in _GOES_WELL:
             return False
         groups = _settled(senlin, groups, job)
         if job.work is Work.DESTROY:
-            return _destroy(groups, record, job)
-        if record is None:
+            _destroy(groups, job)
+            return True
+        if groups.record() is None:
             acquaintance.check(context.cloud, job.cluster)
         _apply(connection, groups, job)
         return True
@@ -112,19 +116,15 @@ def _apply(connection: Connection, groups: Groups, job: Job) -> None:
     log.info("senlin_asked", cluster=job.cluster.uuid, nodes=len(names), leaving=len(leaving))
 
 
-def _destroy(groups: Groups, record: Record | None, job: Job) -> bool:
-    """Have all clusters of Senlin's deleted; when the last is gone, the profiles go as well."""
-    if groups.empty():
-        groups.forget_profiles()
-        return False
-    if record is None:
+def _destroy(groups: Groups, job: Job) -> None:
+    """Have all clusters of Senlin's deleted; profiles go when the call comes again."""
+    if (record := groups.record()) is None:
         # Somebody has taken it away. Without it the call is asked for until nothing is left.
         groups.delete_all()
-        return True
+        return
     record = groups.remove(groups.begin(record, []), groups.nodes)
     groups.finish(record, job.key, [])
     log.info("senlin_asked", cluster=job.cluster.uuid, nodes=0, leaving=len(groups.nodes))
-    return True
 
 
 def _remove_strays(connection: Connection, surplus: Mapping[str, Any], leaving: Objects) -> None:
