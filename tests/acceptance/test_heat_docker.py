@@ -123,6 +123,7 @@ class TestSwarm(DockerSuite):
     coe = "swarm"
 
 
+@pytest.mark.like("swarm_fedora_atomic_v1")
 class TestMesos(DockerSuite):
     coe = "mesos"
 
