@@ -61,6 +61,7 @@ def shared(tenant: Tenant) -> Iterator[LivingCluster]:
         tenant.sweep(clusters)
 
 
+@pytest.mark.like("k8s_mistral_v1")
 class TestContract(DriverSuite):
     @pytest.fixture
     def case(self, tenant: Tenant) -> DriverCase:
