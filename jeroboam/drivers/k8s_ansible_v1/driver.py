@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from jeroboam.drivers import k8s_ubuntu_v1, kubernetes, nodes
 from jeroboam.drivers.ansible import engine, installation
 from jeroboam.drivers.base import Provides
 from jeroboam.drivers.k8s_ansible_v1 import version
-from jeroboam.drivers.nodes.files import Files
+from jeroboam.drivers.servers import files
 from jeroboam.drivers.servers.driver import ServersDriver
 
 
@@ -16,13 +15,7 @@ class AnsibleDriver(ServersDriver):
     name = version.Driver
     version = version.version
     provides = (Provides(server_type="vm", os="ubuntu", coe="kubernetes"),)
-    source = Files(
-        tuple(
-            Path(package).parent / "templates"
-            for package in (__file__, *(one.__file__ for one in (k8s_ubuntu_v1, kubernetes, nodes)))
-            if package
-        )
-    )
+    source = files.on_ubuntu(Path(__file__).parent / "templates")
 
     def engine(self) -> engine.AnsibleEngine:
         """Return Ansible."""
