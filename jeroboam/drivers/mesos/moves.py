@@ -4,8 +4,9 @@ import re
 
 from jeroboam.drivers.docker import checks as docker
 from jeroboam.drivers.docker.checks import check_not_down, version_key
+from jeroboam.drivers.docker.plan import NETWORK_DRIVER
 from jeroboam.drivers.mesos.labels import FIXED, OF_GROUPS
-from jeroboam.drivers.mesos.plan import NETWORK_DRIVER, RESERVED_PORTS, MesosPlan
+from jeroboam.drivers.mesos.plan import RESERVED_PORTS, MesosPlan
 from jeroboam.drivers.nodes import moves
 from jeroboam.drivers.nodes.moves import Planner
 from jeroboam.errors import InvalidRequestError

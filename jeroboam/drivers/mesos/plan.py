@@ -4,12 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jeroboam.drivers.docker.plan import DockerPlan
-from jeroboam.drivers.labels import LabelTable
-from jeroboam.drivers.mesos import labels
-from jeroboam.errors import InvalidRequestError
-from jeroboam.models import ClusterSpec, NodeGroup
 
-NETWORK_DRIVER = "docker"
 DEFAULT_API_PORT = 8443
 MARATHON_PORT, MASTER_PORT, AGENT_PORT = 8080, 5050, 5051
 _ZOOKEEPER_PORTS = (2181, 2888, 3888)
@@ -25,28 +20,7 @@ class MesosPlan(DockerPlan):
     """
 
     tells_masters: ClassVar[bool] = True
-
-    @classmethod
-    def of(
-        cls, spec: ClusterSpec, group: NodeGroup | None = None, table: LabelTable = labels.TABLE
-    ) -> "MesosPlan":
-        """Read a cluster's labels and template.
-
-        Args:
-            group: Whose labels override those of the cluster.
-            table: The labels that the cluster's driver understands.
-
-        Raises:
-            InvalidRequestError: A label or the network driver is not understood.
-        """
-        driver = spec.template.network_driver or NETWORK_DRIVER
-        if driver != NETWORK_DRIVER:
-            raise InvalidRequestError(
-                f"network_driver is '{driver}'; Mesos has the tasks' network made by "
-                f"{NETWORK_DRIVER}."
-            )
-        values = table.read({**spec.labels, **(group.labels if group else {})})
-        return cls(spec=spec, labels=values)
+    network_words: ClassVar[str] = "Mesos has the tasks' network made by docker"
 
     @property
     def coe_version(self) -> str:

@@ -4,10 +4,11 @@ from ipaddress import IPv4Network
 
 from jeroboam.drivers.docker import checks as docker
 from jeroboam.drivers.docker.checks import check_not_down, version_key
+from jeroboam.drivers.docker.plan import NETWORK_DRIVER
 from jeroboam.drivers.nodes import moves
 from jeroboam.drivers.nodes.moves import Planner
 from jeroboam.drivers.swarm.labels import FIXED
-from jeroboam.drivers.swarm.plan import NETWORK_DRIVER, RESERVED_PORTS, SwarmPlan
+from jeroboam.drivers.swarm.plan import RESERVED_PORTS, SwarmPlan
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, NodeGroup
 from jeroboam.models.cluster import MASTER

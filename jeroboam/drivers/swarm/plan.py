@@ -1,14 +1,10 @@
 """What is decided of a swarm before any file is written: labels read, names resolved."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from jeroboam.drivers.docker.plan import DockerPlan
-from jeroboam.drivers.labels import LabelTable
-from jeroboam.drivers.swarm import labels
-from jeroboam.errors import InvalidRequestError
-from jeroboam.models import ClusterSpec, NodeGroup
 
-NETWORK_DRIVER = "docker"
 DEFAULT_API_PORT = 2376
 JOIN_PORT = 2378
 """Where managers hand workers their token."""
@@ -22,27 +18,7 @@ RESERVED_PORTS = frozenset({JOIN_PORT, SWARM_PORT, _GOSSIP, _DATA_PATH, 22})
 class SwarmPlan(DockerPlan):
     """A cluster's settings with all defaults filled in."""
 
-    @classmethod
-    def of(
-        cls, spec: ClusterSpec, group: NodeGroup | None = None, table: LabelTable = labels.TABLE
-    ) -> "SwarmPlan":
-        """Read a cluster's labels and template.
-
-        Args:
-            group: Whose labels override those of the cluster.
-            table: The labels that the cluster's driver understands.
-
-        Raises:
-            InvalidRequestError: A label or the network driver is not understood.
-        """
-        driver = spec.template.network_driver or NETWORK_DRIVER
-        if driver != NETWORK_DRIVER:
-            raise InvalidRequestError(
-                f"network_driver is '{driver}'; a swarm brings its own network along, which is "
-                f"called {NETWORK_DRIVER}."
-            )
-        values = table.read({**spec.labels, **(group.labels if group else {})})
-        return cls(spec=spec, labels=values)
+    network_words: ClassVar[str] = "a swarm brings its own network along, which is called docker"
 
     @property
     def coe_version(self) -> str:
