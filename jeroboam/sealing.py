@@ -1,7 +1,8 @@
-"""Answers that only the process which asked can read, whoever carries and keeps them.
+"""Texts that only their addressee can read, whoever carries and keeps them.
 
 Temporal keeps what workers answer, and an answer may hold a key. So whoever asks makes a key pair
-for this one answer, sends the public half along, and forgets the private half afterwards.
+for this one answer, sends the public half along, and forgets the private half afterwards. Workers
+also have a lasting address, to which the API seals what a request brings: see ``store.inbox``.
 """
 
 import base64
@@ -20,10 +21,16 @@ _NONCE_BYTES = 12
 
 
 class Envelope:
-    """Receives one sealed answer."""
+    """Receives what is sealed for its address.
 
-    def __init__(self) -> None:
-        self._private = X25519PrivateKey.generate()
+    Args:
+        key: 32 random bytes, for an address that lasts; without it the address is a new one.
+    """
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._private = (
+            X25519PrivateKey.generate() if key is None else X25519PrivateKey.from_private_bytes(key)
+        )
 
     def __repr__(self) -> str:
         return "Envelope(...)"
@@ -33,24 +40,32 @@ class Envelope:
         """The public key, for whoever answers; no secret."""
         return base64.b64encode(self._private.public_key().public_bytes_raw()).decode()
 
-    def open(self, sealed: str) -> bytes:
+    def open(self, sealed: str, context: str = "") -> bytes:
         """Return what was sealed for this address.
 
+        Args:
+            context: What it belongs to, as ``seal`` was told.
+
         Raises:
-            InvalidRequestError: It was sealed for another one, or altered.
+            InvalidRequestError: It was sealed for another one or for something else, or altered.
         """
         try:
             raw = base64.b64decode(sealed, validate=True)
             sender, rest = raw[:_KEY_BYTES], raw[_KEY_BYTES:]
             shared = self._private.exchange(X25519PublicKey.from_public_bytes(sender))
             key = _key(shared, sender, self.address)
-            return ChaCha20Poly1305(key).decrypt(rest[:_NONCE_BYTES], rest[_NONCE_BYTES:], None)
+            cipher, nonce = ChaCha20Poly1305(key), rest[:_NONCE_BYTES]
+            return cipher.decrypt(nonce, rest[_NONCE_BYTES:], context.encode())
         except (InvalidTag, ValueError):
             raise InvalidRequestError("The answer was sealed for somebody else.") from None
 
 
-def seal(address: str, plaintext: bytes) -> str:
+def seal(address: str, plaintext: bytes, context: str = "") -> str:
     """Return ``plaintext`` so that only the ``Envelope`` with this address can read it.
+
+    Args:
+        context: What it belongs to; whoever opens it must name the same, so that it cannot be
+            passed off as something else's.
 
     Raises:
         InvalidRequestError: It is no address.
@@ -63,7 +78,7 @@ def seal(address: str, plaintext: bytes) -> str:
     except ValueError:
         raise InvalidRequestError("The request names no address for its answer.") from None
     nonce = secrets.token_bytes(_NONCE_BYTES)
-    sealed = ChaCha20Poly1305(key).encrypt(nonce, plaintext, None)
+    sealed = ChaCha20Poly1305(key).encrypt(nonce, plaintext, context.encode())
     return base64.b64encode(sender + nonce + sealed).decode()
 
 

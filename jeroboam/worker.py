@@ -218,6 +218,7 @@ async def _heartbeat(store: Store, driver: str | None) -> None:
     while True:
         try:
             await store.services.heartbeat(socket.gethostname(), binary)
+            await store.inbox.announce()
         except Exception:
             # The list of services shows it; the work itself reports a dead database by its steps.
             log.exception("heartbeat_failed")

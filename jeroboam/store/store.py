@@ -9,6 +9,7 @@ from jeroboam.store.database import Database
 from jeroboam.store.driver_descriptions import DriverDescriptionRepository
 from jeroboam.store.driver_files import DriverFilesRepository
 from jeroboam.store.hooks import HookRepository
+from jeroboam.store.inbox import InboxRepository
 from jeroboam.store.maintenance import MaintenanceRepository
 from jeroboam.store.monitoring import MonitoringRepository
 from jeroboam.store.operations import OperationRepository
@@ -44,6 +45,7 @@ class Store:
         self.services = ServiceRepository(database)
         self.secrets = SecretRepository(database, cipher)
         self.hooks = HookRepository(database, hooks_cipher)
+        self.inbox = InboxRepository(database, cipher, hooks_cipher)
         self.schedules = ScheduleRepository(database)
         self.schedule_runs = ScheduleRunRepository(database)
         self.maintenance = MaintenanceRepository(database)

@@ -382,3 +382,14 @@ class MonitoredRow(Base):
     failures: Mapped[int]
     usage: Mapped[Usage | None] = mapped_column(Document(Usage | None))
     usage_at: Mapped[datetime | None]
+
+
+class WorkerAddressRow(Base):
+    """An address to which the API seals what only workers may read."""
+
+    __tablename__ = "worker_addresses"
+    __table_args__ = ()
+
+    address: Mapped[str] = mapped_column(_WORD, primary_key=True)
+    proof: Mapped[bytes] = mapped_column(LargeBinary)
+    announced_at: Mapped[datetime]

@@ -49,3 +49,16 @@ def test_a_key_of_zeros_is_refused() -> None:
     """A point of small order would make the key known to all."""
     with pytest.raises(InvalidRequestError):
         seal(base64.b64encode(bytes(32)).decode(), b"secret")
+
+
+def test_an_address_can_last() -> None:
+    """The same key gives the same address, and opens what was sealed to it before."""
+    sealed = seal(Envelope(bytes(32)).address, b"secret", "cluster 1")
+    assert Envelope(bytes(32)).open(sealed, "cluster 1") == b"secret"
+
+
+def test_what_it_belongs_to_counts() -> None:
+    """Something sealed for one thing cannot be passed off as another one's."""
+    mine = Envelope()
+    with pytest.raises(InvalidRequestError):
+        mine.open(seal(mine.address, b"secret", "cluster 1"), "cluster 2")
