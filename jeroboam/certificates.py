@@ -10,10 +10,12 @@ import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPublicKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from jeroboam.drivers.base import CertificateAuthority, ClusterSecrets
@@ -25,7 +27,7 @@ BACKDATED = timedelta(hours=24)
 MAX_COMMON_NAME_BYTES = 64
 
 _TOKEN_ALPHABET = string.ascii_lowercase + string.digits
-_AUTHORITIES = ("kubernetes", "etcd", "front_proxy")
+AUTHORITIES = ("kubernetes", "etcd", "front_proxy")
 
 
 def issue_cluster_secrets(cluster_name: str) -> ClusterSecrets:
@@ -87,6 +89,7 @@ def issue_client_certificate(
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(digital_signature=True), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
+        .add_extension(authority_key_identifier(issuer), critical=False)
         .sign(signer, hashes.SHA256())
     )
     return ClientCertificate(
@@ -96,13 +99,24 @@ def issue_client_certificate(
     )
 
 
+def authority_key_identifier(issuer: x509.Certificate) -> x509.AuthorityKeyIdentifier:
+    """Return what tells an issuer apart from others of its name.
+
+    All authorities that a cluster has had are named alike. OpenSSL looks at name and identifier
+    alone when it chooses among those that it trusts, and fails if it has chosen wrongly.
+    """
+    return x509.AuthorityKeyIdentifier.from_issuer_public_key(
+        cast("CertificateIssuerPublicKeyTypes", issuer.public_key())
+    )
+
+
 def to_mapping(cluster_secrets: ClusterSecrets) -> Mapping[str, str]:
     """Return the secrets as text by name, for the store."""
     mapping = {
         "service_account_key": cluster_secrets.service_account_key,
         "bootstrap_token": cluster_secrets.bootstrap_token,
     }
-    for name in _AUTHORITIES:
+    for name in AUTHORITIES:
         authority: CertificateAuthority = getattr(cluster_secrets, name)
         mapping[f"{name}_certificate"] = authority.certificate
         mapping[f"{name}_private_key"] = authority.private_key
@@ -110,7 +124,7 @@ def to_mapping(cluster_secrets: ClusterSecrets) -> Mapping[str, str]:
 
 
 def from_mapping(mapping: Mapping[str, str]) -> ClusterSecrets:
-    """Return what ``to_mapping`` was given.
+    """Return what ``to_mapping`` was given, and what a rotation has added to it.
 
     Raises:
         ConfigurationError: Something is missing.
@@ -120,19 +134,27 @@ def from_mapping(mapping: Mapping[str, str]) -> ClusterSecrets:
             name: CertificateAuthority(
                 certificate=mapping[f"{name}_certificate"],
                 private_key=mapping[f"{name}_private_key"],
+                also_trusted=_beside(mapping, f"{name}_certificate"),
             )
-            for name in _AUTHORITIES
+            for name in AUTHORITIES
         }
         return ClusterSecrets(
             **authorities,
             service_account_key=mapping["service_account_key"],
             bootstrap_token=mapping["bootstrap_token"],
+            also_accepted_keys=_beside(mapping, "service_account_key"),
         )
     except KeyError as error:
         raise ConfigurationError(
             f"The stored secrets of the cluster lack {error}: another version of Jeroboam wrote "
             "them. Run the same version everywhere."
         ) from None
+
+
+def _beside(mapping: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Return what the sets of a rotation have under a name, where it differs."""
+    found = (mapping.get(f"{state}_{name}") for state in ("next", "previous"))
+    return tuple(text for text in found if text and text != mapping[name])
 
 
 def _issue_authority(cluster_name: str, unit: str | None = None) -> CertificateAuthority:

@@ -38,10 +38,21 @@ class CloudAccess(Protocol):
 
 @dataclass(frozen=True)
 class CertificateAuthority:
-    """One CA of a cluster, PEM-encoded. The key is secret; the repr does not show it."""
+    """One CA of a cluster, PEM-encoded. The key is secret; the repr does not show it.
+
+    Args:
+        certificate: Of the CA that signs.
+        also_trusted: Certificates of the CA that comes next, or went before, while CAs are rotated.
+    """
 
     certificate: str
     private_key: str
+    also_trusted: tuple[str, ...] = ()
+
+    @property
+    def trusted(self) -> str:
+        """All certificates that nodes and clients have to trust; the one that signs comes first."""
+        return "".join(f"{pem.strip()}\n" for pem in (self.certificate, *self.also_trusted))
 
     def __repr__(self) -> str:
         return "CertificateAuthority(...)"
@@ -57,6 +68,8 @@ class ClusterSecrets:
         front_proxy: CA of the API aggregation layer.
         service_account_key: PEM private key which signs service-account tokens.
         bootstrap_token: ``<6>.<16>`` characters, as kubeadm's tokens are.
+        also_accepted_keys: Keys whose tokens must be accepted beside those of
+            ``service_account_key``, while keys are rotated.
     """
 
     kubernetes: CertificateAuthority
@@ -64,6 +77,7 @@ class ClusterSecrets:
     front_proxy: CertificateAuthority
     service_account_key: str
     bootstrap_token: str
+    also_accepted_keys: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return "ClusterSecrets(...)"

@@ -3,6 +3,7 @@
 from sqlalchemy import select, true
 
 from jeroboam.store import migrate as migrations
+from jeroboam.store.certificates import CertificateRepository
 from jeroboam.store.cipher import Cipher
 from jeroboam.store.clusters import ClusterRepository
 from jeroboam.store.database import Database
@@ -44,6 +45,7 @@ class Store:
         self.operations = OperationRepository(database)
         self.services = ServiceRepository(database)
         self.secrets = SecretRepository(database, cipher)
+        self.certificates = CertificateRepository(database)
         self.hooks = HookRepository(database, hooks_cipher)
         self.inbox = InboxRepository(database, cipher, hooks_cipher)
         self.schedules = ScheduleRepository(database)

@@ -273,6 +273,26 @@ class ClusterSecretRow(Base):
     created_at: Mapped[datetime]
 
 
+class ClusterCertificateRow(Base):
+    """A ``ClusterCertificate``; written with the secrets, and goes with the cluster.
+
+    Those who serve requests have no key for the secrets, and read this.
+    """
+
+    __tablename__ = "cluster_certificates"
+    __table_args__ = (Index("ix_cluster_certificates_not_after", "not_after"),)
+
+    cluster_id: Mapped[str] = mapped_column(
+        _UUID, ForeignKey("clusters.uuid", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[str] = mapped_column(_WORD, primary_key=True)
+    state: Mapped[str] = mapped_column(_WORD, primary_key=True)
+    pem: Mapped[str]
+    serial: Mapped[str]
+    not_before: Mapped[datetime]
+    not_after: Mapped[datetime]
+
+
 class ScheduleRow(Base):
     """A ``Schedule``."""
 

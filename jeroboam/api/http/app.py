@@ -14,6 +14,7 @@ from jeroboam.api.http.middleware.microversion import MicroversionMiddleware
 from jeroboam.api.http.middleware.request_context import RequestContextMiddleware
 from jeroboam.api.http.routes import (
     actions,
+    certificates,
     cluster_templates,
     clusters,
     drivers,
@@ -44,6 +45,7 @@ ROUTERS = (
     drivers.router,
     services.router,
     usage.router,
+    certificates.router,
     unavailable.router,
 )
 

@@ -264,6 +264,13 @@ _RULES = (
     ),
     ("certificate:get", READER_USER, "Read a cluster's CA.", "GET", "/v1/certificates/{cluster}"),
     (
+        "certificate:get_all",
+        READER,
+        "Show when a cluster's CAs end.",
+        "GET",
+        f"{_CLUSTER}/certificates",
+    ),
+    (
         "certificate:rotate_ca",
         MEMBER,
         "Replace a cluster's CAs.",

@@ -79,7 +79,7 @@ class ClusterApi:
         certificate = issue_client_certificate(
             secrets.kubernetes, USER, CERTIFICATE_LIFETIME, (ADMINISTRATORS,)
         )
-        return cls(address or "", secrets.kubernetes.certificate, certificate, call_seconds)
+        return cls(address or "", secrets.kubernetes.trusted, certificate, call_seconds)
 
     def __enter__(self) -> Self:
         return self

@@ -55,7 +55,10 @@ def certificates(secrets: ClusterSecrets) -> Contents:
         "front_proxy_ca_crt": secrets.front_proxy.certificate,
         "front_proxy_ca_key": secrets.front_proxy.private_key,
         "sa_key": secrets.service_account_key,
-        "sa_pub": kubeadm.public_key(secrets.service_account_key),
+        "sa_pub": "".join(
+            kubeadm.public_key(key)
+            for key in (secrets.service_account_key, *secrets.also_accepted_keys)
+        ),
     }
 
 

@@ -92,7 +92,7 @@ def _document(call: CoeCall, authority: CertificateAuthority, issued: ClientCert
                     "name": name,
                     "cluster": {
                         "server": call.api_address,
-                        "certificate-authority-data": _encoded(authority.certificate),
+                        "certificate-authority-data": _encoded(authority.trusted),
                     },
                 }
             ],

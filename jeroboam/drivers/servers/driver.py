@@ -189,7 +189,7 @@ class ServersDriver(
             return health.silent(error.message, recorded)
         listed = tuple(node for group in found.nodes.values() for node in group)
         address = found.api_address or spec.cluster.api_address
-        authority = context.read_secrets().kubernetes.certificate
+        authority = context.read_secrets().kubernetes.trusted
         return health.summary(kubernetes_health.components(address, authority), listed)
 
     def explain_failure(

@@ -1,10 +1,15 @@
 """Secrets and services."""
 
 import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from jeroboam import certificate_sets
+from jeroboam.certificates import issue_cluster_secrets, to_mapping
 from jeroboam.errors import ConfigurationError, NotFoundError
 from jeroboam.models import new_uuid
 from jeroboam.store import Cipher, Store
@@ -46,6 +51,51 @@ async def test_delete_forgets(store: Store) -> None:
     await store.secrets.delete(spec.cluster.uuid)
     with pytest.raises(NotFoundError):
         await store.secrets.get(spec.cluster.uuid)
+
+
+async def test_the_public_halves_are_readable_without_the_key(
+    store: Store, database_url: str
+) -> None:
+    """They are written with the keys, follow each change, and go with them."""
+    spec, _ = await stored(store)
+    uuid = spec.cluster.uuid
+    first, second = issue_cluster_secrets("a"), issue_cluster_secrets("a")
+    await store.secrets.put_if_absent(uuid, to_mapping(first))
+    await store.secrets.put_if_absent(uuid, to_mapping(second))
+    keyless = await Store.open(database_url)
+    found = await keyless.certificates.list(uuid)
+    pems = [first.kubernetes.certificate, first.etcd.certificate, first.front_proxy.certificate]
+    assert [one.pem for one in found] == pems
+    stage = partial(certificate_sets.stage, rotation="one", fresh=second)
+    await store.secrets.change(uuid, stage)
+    assert len(await keyless.certificates.list(uuid)) == 6
+    await store.secrets.change(uuid, certificate_sets.drop)
+    assert [one.pem for one in await keyless.certificates.list(uuid)] == pems
+    assert set(await keyless.certificates.earliest_end()) == {"kubernetes", "etcd", "front_proxy"}
+    end = found[0].not_after
+    assert (await keyless.certificates.ending_before(end + timedelta(days=1)))["etcd"] == 1
+    assert await keyless.certificates.ending_before(end - timedelta(days=1)) == {}
+    await store.secrets.delete(uuid)
+    assert await keyless.certificates.list(uuid) == []
+    await keyless.close()
+
+
+async def test_changes_at_the_same_time_undo_nothing(store: Store) -> None:
+    """Each sees what the other ones have stored."""
+    spec, _ = await stored(store)
+    uuid = spec.cluster.uuid
+    await store.secrets.put_if_absent(uuid, {"kept": "yes"})
+    additions = [{str(number): "here"} for number in range(5)]
+    await asyncio.gather(
+        *(store.secrets.change(uuid, partial(_with, added=added)) for added in additions)
+    )
+    assert sorted(await store.secrets.get(uuid)) == ["0", "1", "2", "3", "4", "kept"]
+    with pytest.raises(NotFoundError):
+        await store.secrets.change(new_uuid(), certificate_sets.drop)
+
+
+def _with(values: Mapping[str, str], added: Mapping[str, str]) -> Mapping[str, str]:
+    return {**values, **added}
 
 
 async def test_another_key_is_told(store: Store, database_url: str) -> None:

@@ -35,7 +35,7 @@ class KubernetesHeatDriver(CoeHeatDriver, RunsKubernetes):
         self, context: DriverContext, spec: ClusterSpec, api_address: str | None
     ) -> Components:
         """Ask the API whether it is ready."""
-        return health.components(api_address, context.read_secrets().kubernetes.certificate)
+        return health.components(api_address, context.read_secrets().kubernetes.trusted)
 
     def validate(self, spec: ClusterSpec) -> None:
         """Check labels, addresses and combinations."""
