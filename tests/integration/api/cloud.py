@@ -18,6 +18,7 @@ from jeroboam.store import Store
 
 PROJECT = "11111111111111111111111111111111"
 OTHER_PROJECT = "22222222222222222222222222222222"
+OPERATORS_PROJECT = "33333333333333333333333333333333"
 
 PEOPLE = {
     "member-token": Identity(user_id="u1", project_id=PROJECT, roles=("member", "reader")),
@@ -27,6 +28,9 @@ PEOPLE = {
     "stranger-token": Identity(user_id="u5", project_id=OTHER_PROJECT, roles=("member", "reader")),
     "admin-token": Identity(
         user_id="u6", project_id=PROJECT, roles=("admin", "manager", "member", "reader")
+    ),
+    "operator-token": Identity(
+        user_id="u7", project_id=OPERATORS_PROJECT, roles=("admin", "manager", "member", "reader")
     ),
 }
 

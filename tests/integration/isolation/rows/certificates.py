@@ -1,0 +1,6 @@
+"""Certificates and credentials of clusters."""
+
+from tests.integration.isolation.row import Row
+
+#        owner member reader stranger nobody admin
+ROWS: tuple[Row, ...] = ()
