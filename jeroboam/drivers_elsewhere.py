@@ -9,6 +9,8 @@ from temporalio.service import RPCError
 
 from jeroboam import temporal
 from jeroboam.activities.driver_questions import PURPOSE
+from jeroboam.drivers.coe_api import SupportsCoeApi
+from jeroboam.drivers.described_routes import describe
 from jeroboam.drivers.registry import BrokenDriver, DriverEntry, DriverRegistry
 from jeroboam.drivers.remote import stand_in
 from jeroboam.drivers.sources import Source, abilities
@@ -54,6 +56,7 @@ class DriversElsewhere:
         self._registry = registry
         self._cipher = Cipher(cipher.derive(PURPOSE))
         self._files: dict[str, DriverFiles] = {}
+        self._entries: dict[str, tuple[DriverDescription, DriverEntry]] = {}
 
     async def follow(self) -> None:
         """Refresh the registry until the task is cancelled."""
@@ -81,6 +84,18 @@ class DriversElsewhere:
         )
 
     async def _entry(
+        self, described: DriverDescription, loop: asyncio.AbstractEventLoop
+    ) -> DriverEntry | BrokenDriver:
+        # Whoever follows the registry sees a change only where there is one.
+        before = self._entries.get(described.name)
+        if before and before[0] == described.model_copy(update={"seen_at": before[0].seen_at}):
+            return before[1]
+        made = await self._made(described, loop)
+        if isinstance(made, DriverEntry):
+            self._entries[described.name] = described, made
+        return made
+
+    async def _made(
         self, described: DriverDescription, loop: asyncio.AbstractEventLoop
     ) -> DriverEntry | BrokenDriver:
         def ask(driver: str, method: str, arguments: bytes) -> None:
@@ -161,6 +176,7 @@ async def announce(store: Store, entry: DriverEntry, host: str) -> None:
         abilities=tuple(abilities(driver)),
         uses_cloud=driver.uses_cloud,
         files=entry.files.digest if entry.files else None,
+        coe_api=describe(driver.coe_api) if isinstance(driver, SupportsCoeApi) else None,
         host=host,
     )
     await store.driver_descriptions.put(description, entry.files)

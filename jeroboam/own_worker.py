@@ -14,6 +14,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from jeroboam.activities.admission import Admission
+from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.draining import DrainActivities
 from jeroboam.activities.driver_questions import PURPOSE, DriverQuestions
@@ -31,6 +32,7 @@ from jeroboam.sandbox import SandboxRunner
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.ask_driver import AskDriverWorkflow
+from jeroboam.workflows.call_coe import CallCoeWorkflow
 from jeroboam.workflows.client import OperationClient
 
 ANNOUNCE_SECONDS = 60.0
@@ -73,6 +75,7 @@ def build_driver_workers(
     admission = Admission(dependencies, OperationClient(client, store, settings))
     short = OperationActivities(dependencies, admission)
     hooks = HookActivities(dependencies, admission)
+    coe = CoeActivities(dependencies)
     questions = DriverQuestions(dependencies, Cipher(shared.derive(PURPOSE)))
     drains = DrainActivities(store, admission, settings.drain_patience_seconds)
     interval = timedelta(seconds=settings.monitor_interval_seconds)
@@ -83,7 +86,7 @@ def build_driver_workers(
     general = Worker(
         client,
         task_queue=queue,
-        workflows=[AskDriverWorkflow],
+        workflows=[AskDriverWorkflow, CallCoeWorkflow],
         activities=[
             short.submit,
             short.collect_outputs,
@@ -94,6 +97,7 @@ def build_driver_workers(
             monitoring.monitor_cluster,
             hooks.run_hook,
             questions.ask_driver,
+            coe.call_coe,
         ],
         interceptors=[ErrorTranslation(store)],
         workflow_runner=SandboxRunner(),

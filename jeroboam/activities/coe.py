@@ -34,8 +34,7 @@ class CoeActivities:
             wish = route.request.model_validate(request.body)
         except ValidationError as error:
             raise InvalidRequestError(
-                f"The worker's driver {driver.name} takes no such request "
-                f"({error.error_count()} wrong fields): are all processes of one version?"
+                f"The driver {driver.name} takes no such request: {_told(error)}."
             ) from None
         key = f"{request.cluster_id}:{request.request_id}"
         context = context_of(self._dependencies, spec, key)
@@ -49,3 +48,9 @@ class CoeActivities:
         if not isinstance(answer, route.answer):
             raise DriverContractError(f"{request.verb} {request.path} returned no answer.")
         return CoeAnswer(sealed=sealing.seal(request.reply_to, answer.model_dump_json().encode()))
+
+
+def _told(error: ValidationError) -> str:
+    """Return which fields are wrong and why, without what was in them."""
+    wrong = error.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in wrong[:5])

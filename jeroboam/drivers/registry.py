@@ -5,7 +5,7 @@ image property ``magnum_driver``, then the tuple (server type, OS, COE) where th
 property ``magnum_distro`` and, deprecated, ``os_distro``. Load order never decides.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,7 @@ class DriverRegistry:
         self._broken_here = tuple(broken)
         self._elsewhere: Mapping[str, DriverEntry] = {}
         self._broken_elsewhere: tuple[BrokenDriver, ...] = ()
+        self._followers: list[Callable[[], None]] = []
         self._settings = settings or Settings()
 
     @classmethod
@@ -90,8 +91,16 @@ class DriverRegistry:
 
     def put_elsewhere(self, entries: Iterable[DriverEntry], broken: Iterable[BrokenDriver]) -> None:
         """Take over what is known by now of the drivers in workers of their own."""
+        before = self._elsewhere
         self._elsewhere = {entry.driver.name: entry for entry in entries}
         self._broken_elsewhere = tuple(broken)
+        if self._elsewhere != before:
+            for changed in self._followers:
+                changed()
+
+    def follow(self, changed: Callable[[], None]) -> None:
+        """Have a function called after each change of the drivers that can be used."""
+        self._followers.append(changed)
 
     def runs_elsewhere(self, name: str) -> bool:
         """Return whether a driver runs in a worker of its own."""

@@ -5,15 +5,18 @@ there alone, by steps of operations on the worker's own queue.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from jeroboam.drivers import base
 from jeroboam.drivers.base import ClusterDriver, Provides
+from jeroboam.drivers.coe_api import CoeApi, SupportsCoeApi
+from jeroboam.drivers.described_routes import restored
 from jeroboam.errors import DriverContractError
 from jeroboam.models import ClusterSpec, ClusterTemplate, Node, NodeGroup
-from jeroboam.models.driver_wire import DriverDescription
+from jeroboam.models.driver_wire import CoeApiDescription, DriverDescription
 
 Ask = Callable[[str, str, bytes], None]
 """Asks a driver by name, with a method and its arguments; raises what the driver raises."""
@@ -38,8 +41,7 @@ ABILITIES: Mapping[str, type] = {
     "drain": base.SupportsDrain,
     "hooks": base.SupportsHooks,
 }
-"""The abilities that a driver in a worker of its own keeps. Its routes need the driver in the
-general workers."""
+"""The abilities that are methods; the routes of a driver are told one by one."""
 
 
 def stand_in(description: DriverDescription, files: Mapping[str, str], ask: Ask) -> ClusterDriver:
@@ -63,8 +65,16 @@ def stand_in(description: DriverDescription, files: Mapping[str, str], ask: Ask)
         for method in getattr(kind, "__abstractmethods__", ()):
             members.setdefault(method, _elsewhere(method))
     members |= {method: _question(method, ask) for method in QUESTIONS}
+    if description.coe_api is not None:
+        bases = (*bases, SupportsCoeApi)
+        members["coe_api"] = _routes(description.coe_api, description.name)
     made: type[ClusterDriver] = type("RemoteDriver", (ClusterDriver, *bases), members)
     return made()
+
+
+def _routes(described: CoeApiDescription, driver: str) -> "cached_property[CoeApi]":
+    # Made when they are asked for: what cannot be mounted harms nothing but itself.
+    return cached_property(lambda _: restored(described, driver))
 
 
 def _question(method: str, ask: Ask) -> Callable[..., None]:

@@ -28,6 +28,7 @@ from jeroboam.models.monitoring_wire import MONITOR_WORKFLOW
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher
 from jeroboam.workflows import limits
+from jeroboam.workflows.coe_client import CoeClient
 from tests.conftest import TemporalServer
 from tests.integration.api.conftest import Service, error_of, serving
 from tests.integration.api.test_with_engine import QUICK, ended
@@ -42,18 +43,21 @@ import measure
 from measure import length
 
 from jeroboam.drivers.base import Provides, SupportsDrain, SupportsMonitor
+from jeroboam.drivers.coe_api import SupportsCoeApi
 from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import Health
 from jeroboam.models.monitoring import Observation
+from tape_driver.api import API
 
 
-class TapeDriver(FakeDriver, SupportsMonitor, SupportsDrain):
+class TapeDriver(FakeDriver, SupportsMonitor, SupportsDrain, SupportsCoeApi):
     """Pretends, and measures a label."""
 
     name = "tape"
     version = "1.0.0"
     provides = (Provides(server_type="vm", os="fake", coe="kubernetes"),)
+    coe_api = API
 
     def validate(self, spec):
         """Refuse what is too long."""
@@ -87,6 +91,58 @@ class TapeDriver(FakeDriver, SupportsMonitor, SupportsDrain):
 '''
 
 
+API = '''"""Routes of that driver."""
+
+from pydantic import Field
+from measure import VERSION, length
+
+from jeroboam.drivers.coe_api import Access, CoeApi, Route, Verb
+from jeroboam.models import Model
+
+
+class Piece(Model):
+    text: str
+    scale: int = 1
+
+
+class Query(Model):
+    text: str = Field(max_length=10)
+    times: int = Field(default=1, ge=1)
+
+
+class Pieces(Model):
+    pieces: tuple[Piece, ...]
+
+
+class Measured(Model):
+    length: int
+    library: str
+    secret: str
+
+
+def measured(call, total):
+    key = call.context.read_secrets().kubernetes.private_key
+    return Measured(length=total, library=VERSION, secret=key[:10])
+
+
+def one(call, query):
+    return measured(call, length(query.text) * query.times)
+
+
+def several(call, wish):
+    return measured(call, sum(length(one.text) * one.scale for one in wish.pieces))
+
+
+API = CoeApi(
+    "tape",
+    (
+        Route(Verb.GET, "length", "read", Access.READER, "Measure.", Measured, one, Query),
+        Route(Verb.POST, "{unit}/sums", "sum", Access.MEMBER, "Add.", Measured, several, Pieces),
+    ),
+)
+'''
+
+
 def put_library(folder: Path, version: int) -> None:
     """Write the library; only its version 2 can measure a length."""
     function = "def length(text):\n    return len(text)\n" if version > 1 else ""
@@ -100,6 +156,7 @@ def put_package(folder: Path) -> None:
     metadata.mkdir()
     (package / "__init__.py").write_text("")
     (package / "driver.py").write_text(DRIVER)
+    (package / "api.py").write_text(API)
     (package / "version.py").write_text('Driver = "tape"\nversion = "1.0.0"\n')
     (metadata / "METADATA").write_text("Name: tape-driver\nVersion: 3.1\n")
     lines = "[jeroboam.drivers]\ntape = tape_driver.driver:TapeDriver\n"
@@ -199,7 +256,8 @@ async def product(
             "JEROBOAM_WORKER_HEALTH_PORT": "0",
             "JEROBOAM_POLL_INTERVAL_SECONDS": "0.1",
         }
-        async with serving(settings, engine.store, engine.operations, registry) as service:
+        calls = CoeClient(temporal_client, settings.task_queue)
+        async with serving(settings, engine.store, engine.operations, registry, calls) as service:
             yield Product(service, engine, elsewhere, environment)
 
 
@@ -219,7 +277,8 @@ async def test_driver_with_a_library_that_conflicts(
         assert found["source"] == f"tape-driver 3.1, in a worker of its own on {hostname()}"
         assert found["version"] == "1.0.0"
         assert found["abilities"] == [
-            *("drain", "health", "monitor", "node_groups", "reboot", "rebuild", "upgrade")
+            *("coe_api", "drain", "health", "monitor", "node_groups", "reboot", "rebuild"),
+            "upgrade",
         ]
 
         wish = {"name": "t", "coe": "kubernetes", "image_id": "fake-image", "driver": NAME}
@@ -262,6 +321,7 @@ async def test_driver_with_a_library_that_conflicts(
         )
         shown = (await service.call("GET", f"/v1/clusters/{uuid}")).json()
         assert shown["health_status_reason"] == {"library": "version 2"}
+        await check_routes(service, uuid)
         gone = await ended(service, await service.call("DELETE", f"/v1/clusters/{uuid}"))
         assert gone["state"] == "SUCCEEDED"
         second = await service.call("POST", "/v1/clusters", json=body)
@@ -272,10 +332,45 @@ async def test_driver_with_a_library_that_conflicts(
     shown = (await service.call("GET", f"/v1/clusters/{second.json()['uuid']}")).json()
     assert shown["health_status"] == "UNKNOWN"
     assert "no worker of the driver tape" in shown["health_status_reason"]["cluster"]
+    monkeypatch.setattr(limits, "COE_TOTAL", limits.ASK_TOTAL / 6)
+    measured = f"/v1/clusters/{second.json()['uuid']}/tape/length?text=a"
+    response = await service.call("GET", measured)
+    assert (response.status_code, "cluster's driver" in response.text) == (503, True)
     monkeypatch.setattr(limits, "ASK_TOTAL", limits.ASK_TOTAL / 6)
     response = await service.call("POST", "/v1/clusters", json=body)
     assert (response.status_code, "No worker of the driver" in response.text) == (503, True)
     assert "tape_driver" not in sys.modules
+
+
+async def check_routes(service: Service, uuid: str) -> None:
+    """Use the routes that the driver's worker has told, right and wrong."""
+    base = f"/v1/clusters/{uuid}/tape"
+    measured = await service.call("GET", f"{base}/length?text=four&times=2", token="reader-token")
+    assert measured.status_code == 200, measured.text
+    assert (measured.json()["length"], measured.json()["library"]) == (8, "version 2")
+    assert measured.json()["secret"].startswith("-----BEGIN")
+    pieces = {"pieces": [{"text": "abc"}, {"text": "de", "scale": 10}]}
+    added = await service.call("POST", f"{base}/inch/sums", json=pieces)
+    assert (added.status_code, added.json()["length"]) == (200, 23)
+    for method, path, body, status, words in (
+        ("GET", "length", None, 400, "text"),
+        ("GET", "length?text=eleven-long", None, 400, "text"),
+        ("GET", "length?text=a&times=many", None, 400, "times"),
+        ("GET", "length?text=a&more=1", None, 400, "more"),
+        ("POST", "inch/sums", {"pieces": 1}, 400, "pieces"),
+        ("POST", "inch/sums", {"pieces": [{"scale": 2}]}, 400, "pieces.0.text: Field required"),
+        ("POST", "inch/sums", pieces, 403, "tape:sum"),
+    ):
+        token = "reader-token" if status == 403 else "member-token"
+        answer = await service.call(method, f"{base}/{path}", json=body, token=token)
+        assert (answer.status_code, words in error_of(answer)["detail"]) == (status, True), path
+    described = (await service.call("GET", "/openapi.json")).json()
+    route = described["paths"]["/v1/clusters/{cluster}/tape/length"]["get"]
+    assert {one["name"]: one["required"] for one in route["parameters"]} == {
+        "cluster": True,
+        "text": True,
+        "times": False,
+    }
 
 
 def broken_here() -> str:

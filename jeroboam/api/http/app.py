@@ -1,8 +1,9 @@
 """The application: Magnum's API v1."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI, Security
+from fastapi import APIRouter, FastAPI, Security
 from fastapi.routing import APIRoute
 from fastapi.security import APIKeyHeader
 
@@ -30,6 +31,7 @@ from jeroboam.api.http.routes import (
     versions,
 )
 from jeroboam.api.http.schemas.error import ErrorList
+from jeroboam.drivers.coe_api import CoeApi
 
 ROUTERS = (
     versions.router,
@@ -78,7 +80,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
             app.include_router(router)
         else:
             app.include_router(router, dependencies=[Security(_TOKEN)], responses=_ERRORS)
-    _mount_engines(app, dependencies)
+    mount_engines(app, dependencies)
     # The one that is added last is the outermost.
     app.add_middleware(MicroversionMiddleware)
     app.add_middleware(
@@ -91,12 +93,29 @@ def create_app(dependencies: Dependencies) -> FastAPI:
     return app
 
 
-def _mount_engines(app: FastAPI, dependencies: Dependencies) -> None:
-    """Add what drivers tell of the engines in their clusters."""
-    drivers = [entry.driver for entry in dependencies.drivers.entries()]
+def mount_engines(app: FastAPI, dependencies: Dependencies) -> None:
+    """Add what drivers tell of the engines in their clusters, now and whenever that changes.
+
+    A driver in a worker of its own tells of its routes when that worker starts, be it after the
+    API; a newer version of it may have others.
+    """
+    core = [*app.router.routes]
     taken = [one.path for router in ROUTERS for one in router.routes if isinstance(one, APIRoute)]
-    apis = coe.collect(drivers, taken)
-    if apis:
-        dependencies.authorizer.add_rules(coe.rules(apis))
+
+    def mount() -> None:
+        drivers = [entry.driver for entry in dependencies.drivers.entries()]
+        apis = coe.collect(drivers, taken)
+        dependencies.authorizer.put_drivers_rules(coe.rules(apis))
+        app.router.routes[:] = core
+        app.include_router(_engines(apis), dependencies=[Security(_TOKEN)], responses=_ERRORS)
+        app.openapi_schema = None
+
+    mount()
+    dependencies.drivers.follow(mount)
+
+
+def _engines(apis: Sequence[CoeApi]) -> APIRouter:
+    together = APIRouter()
     for api in apis:
-        app.include_router(coe.router(api), dependencies=[Security(_TOKEN)], responses=_ERRORS)
+        together.include_router(coe.router(api))
+    return together

@@ -48,6 +48,7 @@ class Authorizer:
         )
         # The directories that oslo.policy would search are those of other services.
         options.set_override("policy_dirs", [], group="oslo_policy")
+        self._of_drivers: frozenset[str] = frozenset()
         self._enforcer.register_defaults(policies.list_rules())
         try:
             self._enforcer.load_rules()
@@ -56,8 +57,16 @@ class Authorizer:
                 f"The policy file {policy_file} cannot be read: {error}"
             ) from error
 
-    def add_rules(self, rules: Sequence[RuleDefault]) -> None:
-        """Add rules that drivers bring along; the operator's file overrides them as all others."""
+    def put_drivers_rules(self, rules: Sequence[RuleDefault]) -> None:
+        """Take the rules that drivers bring along in the place of those that they brought before.
+
+        The operator's file overrides them as all others.
+        """
+        for name in self._of_drivers:
+            self._enforcer.registered_rules.pop(name, None)
+            if name not in self._enforcer.file_rules:
+                self._enforcer.rules.pop(name, None)
+        self._of_drivers = frozenset(rule.name for rule in rules)
         self._enforcer.register_defaults(rules)
         self._enforcer.load_rules(force_reload=True)
 

@@ -20,6 +20,7 @@ from jeroboam.api.http.paging import no_arguments
 from jeroboam.api.http.permitted import permitted_cluster
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.drivers.coe_api import Access, CoeApi, Route, SupportsCoeApi, route_of
+from jeroboam.drivers.described_models import schema_of
 from jeroboam.errors import ConflictError, JeroboamError
 from jeroboam.models import ClusterSpec, Model, Status
 from jeroboam.models.coe_wire import CoeRequest
@@ -58,6 +59,7 @@ def collect(drivers: Iterable[ClusterDriver], taken: Sequence[str]) -> Sequence[
             api.check()
             mounted = found.get(api.coe, {})
             _check_place(api, reserved, mounted)
+            router(api)  # So that what cannot be mounted is noticed here, and harms no other.
         except Exception as error:  # noqa: BLE001 - whatever a plug-in does, others go on
             reason = error.message if isinstance(error, JeroboamError) else repr(error)
             log.warning("coe_api_left_out", driver=driver.name, reason=reason)
@@ -101,9 +103,18 @@ def router(api: CoeApi) -> APIRouter:
 def _check_place(
     api: CoeApi, reserved: set[str], mounted: dict[tuple[str, str], Route[Any]]
 ) -> None:
+    core_rules = {rule.name for rule in policies.list_rules()}
     if api.coe in reserved:
         raise ConflictError(f"The path {PREFIX}/{api.coe} belongs to the core.")
+    access = {one.rule: one.access for one in mounted.values()}
     for route in api.routes:
+        if f"{api.coe}:{route.rule}" in core_rules:
+            raise ConflictError(f"The policy rule {api.coe}:{route.rule} belongs to the core.")
+        if access.setdefault(route.rule, route.access) is not route.access:
+            raise ConflictError(
+                f"The policy rule {api.coe}:{route.rule} is declared for {access[route.rule]} and "
+                f"for {route.access}."
+            )
         other = mounted.get((route.verb, route.path))
         if other and _face(other) != _face(route):
             raise ConflictError(
@@ -116,8 +127,8 @@ def _face(route: Route[Any]) -> object:
     return (
         route.rule,
         route.access,
-        route.request.model_json_schema(),
-        route.answer.model_json_schema(),
+        schema_of(route.request),
+        schema_of(route.answer),
     )
 
 
@@ -133,8 +144,8 @@ def _endpoint(coe: str, route: Route[Any]) -> Callable[..., Awaitable[Response]]
     ) -> Response:
         owner = await permitted_cluster(dependencies, caller, cluster, f"{coe}:{route.rule}")
         spec = await dependencies.store.clusters.spec(owner.uuid)
-        driver = dependencies.drivers.installed(spec.cluster.driver)
-        route_of(driver, coe, route.verb, route.path)
+        entry = dependencies.drivers.entry(spec.cluster.driver)
+        route_of(entry.driver, coe, route.verb, route.path)
         _require_api(spec)
         asked = CoeRequest(
             request_id=caller.request_id,
@@ -144,9 +155,11 @@ def _endpoint(coe: str, route: Route[Any]) -> Callable[..., Awaitable[Response]]
             verb=route.verb,
             path=route.path,
             arguments=arguments,
-            body=(wish or route.request()).model_dump(mode="json"),
+            # Only what the caller said: the driver itself knows what to take for the rest.
+            body=wish.model_dump(mode="json", by_alias=True, exclude_unset=True) if wish else {},
         )
-        return Response(await dependencies.coe.call(asked), media_type="application/json")
+        answer = await dependencies.coe.call(asked, entry.queue)
+        return Response(answer, media_type="application/json")
 
     endpoint.__signature__ = _signature(route)  # type: ignore[attr-defined]
     return endpoint

@@ -77,7 +77,7 @@ class Schedules(Protocol):
 class CoeCalls(Protocol):
     """Asks the engines that run in clusters; ``CoeClient`` is the real one."""
 
-    async def call(self, request: CoeRequest) -> bytes:
+    async def call(self, request: CoeRequest, queue: str | None = None) -> bytes:
         """Return the answer of a cluster's driver, as JSON."""
 
 
