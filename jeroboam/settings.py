@@ -22,6 +22,8 @@ class Settings(BaseSettings):
             no other process loads them.
         driver_load_seconds: How long a driver may take to be loaded.
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
+        request_seconds: How long a client may take to send a request, or to read an answer.
+        max_connections: More than these are answered 503; keep it below the limit of open files.
         poll_interval_seconds: Time between two list calls of a poll hub.
         monitor_interval_seconds: How often each cluster is looked at; 0 is never.
         drain_patience_seconds: How long a cluster that does not answer is asked before its nodes
@@ -57,6 +59,8 @@ class Settings(BaseSettings):
     api_public_url: str | None = None
     policy_file: Path | None = None
     max_body_bytes: int = Field(default=1 << 20, gt=0)
+    request_seconds: float = Field(default=30.0, gt=0)
+    max_connections: int = Field(default=900, gt=0)
     list_limit: int = Field(default=1000, gt=0)
     token_cache_seconds: int = Field(default=60, ge=0)
 

@@ -11,6 +11,8 @@ from jeroboam.api.http import coe, errors
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.middleware.authentication import AuthenticationMiddleware
 from jeroboam.api.http.middleware.body import BodyMiddleware
+from jeroboam.api.http.middleware.head import HeadMiddleware
+from jeroboam.api.http.middleware.json_body import JsonBodyMiddleware
 from jeroboam.api.http.middleware.microversion import MicroversionMiddleware
 from jeroboam.api.http.middleware.request_context import RequestContextMiddleware
 from jeroboam.api.http.routes import (
@@ -82,6 +84,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
             app.include_router(router, dependencies=[Security(_TOKEN)], responses=_ERRORS)
     mount_engines(app, dependencies)
     # The one that is added last is the outermost.
+    app.add_middleware(JsonBodyMiddleware)
     app.add_middleware(MicroversionMiddleware)
     app.add_middleware(
         AuthenticationMiddleware,
@@ -89,6 +92,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
         authorizer=dependencies.authorizer,
     )
     app.add_middleware(BodyMiddleware, limit=dependencies.settings.max_body_bytes)
+    app.add_middleware(HeadMiddleware)
     app.add_middleware(RequestContextMiddleware)
     return app
 

@@ -21,6 +21,7 @@ from jeroboam.api.http.dependencies import Dependencies, Probe
 from jeroboam.api.http.directory import CloudDirectory
 from jeroboam.api.http.keystone import KeystoneAuthenticator
 from jeroboam.api.http.openstack_directory import OpenStackDirectory
+from jeroboam.api.http.protocol import patient_for
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.drivers_elsewhere import DriversElsewhere
@@ -127,6 +128,10 @@ async def serve(settings: Settings) -> None:
         app = create_app(await build(settings, stack))
         config = uvicorn.Config(
             app,
+            # What is installed beside Jeroboam must not choose another parser, with other bounds.
+            http=patient_for(settings.request_seconds),
+            ws="none",
+            limit_concurrency=settings.max_connections,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -55,6 +55,9 @@ SETTINGS = {
     "and port.",
     "policy_file": "oslo.policy file with rules that differ from the defaults.",
     "max_body_bytes": "Largest request body.",
+    "request_seconds": "How long a client may take to send a request, or to read an answer.",
+    "max_connections": "More connections than these are answered 503. Keep it below the limit of "
+    "open files (`ulimit -n`).",
     "list_limit": "Most items in one answer of a list; Magnum's `[api] max_limit`.",
     "token_cache_seconds": "How long a token's validation is believed; a revoked token works that "
     "long. 0 asks Keystone for each request.",

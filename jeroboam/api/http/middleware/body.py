@@ -8,6 +8,7 @@ from jeroboam.api.http.errors import error_response
 
 TOO_LARGE = 413
 WRONG_TYPE = 415
+SHOWN = 100
 
 
 class BodyMiddleware:
@@ -32,10 +33,9 @@ class BodyMiddleware:
         if length.isdecimal() and int(length) > self._limit:
             await error_response(TOO_LARGE, self._message)(scope, receive, send)
             return
-        unknown_type = _unknown_type(headers)
-        if unknown_type:
-            response = error_response(WRONG_TYPE, f"Unknown mimetype: {unknown_type}")
-            await response(scope, receive, send)
+        refusal = _refusal(headers)
+        if refusal:
+            await error_response(WRONG_TYPE, refusal)(scope, receive, send)
             return
         await self._app(scope, self._counting(receive), send)
 
@@ -54,10 +54,13 @@ class BodyMiddleware:
         return counted
 
 
-def _unknown_type(headers: Headers) -> str | None:
+def _refusal(headers: Headers) -> str | None:
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     media_type = headers.get("content-type", "").split(";")[0].strip().lower()
-    if not has_body or not media_type:
+    coding = headers.get("content-encoding", "identity").strip().lower()
+    if not has_body:
         return None
+    if coding != "identity":
+        return f"The request body is encoded as {coding[:SHOWN]}; send it as it is."
     is_json = media_type == "application/json" or media_type.endswith("+json")
-    return None if is_json else media_type
+    return None if is_json or not media_type else f"Unknown mimetype: {media_type[:SHOWN]}"
