@@ -6,7 +6,9 @@ A driver has those that it inherits from. Import them from ``jeroboam.drivers.ba
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from jeroboam.drivers.context import DriverContext
+from keystoneauth1.session import Session
+
+from jeroboam.drivers.context import CloudAccess, DriverContext
 from jeroboam.models import ClusterSpec, Health, Node, NodeGroup, OperationKind
 from jeroboam.models.monitoring import Observation
 
@@ -163,6 +165,25 @@ class SupportsDrain(ABC):
 
         Raises:
             ClusterUnreachableError: The cluster does not answer.
+        """
+
+
+class SupportsOwnerPreparation(ABC):
+    """A driver whose backend has to see the owner's own token before a cluster is created."""
+
+    @abstractmethod
+    def prepare_owner(self, cloud: CloudAccess, owner: Session) -> None:
+        """Do with the requester's own token what a trust cannot do.
+
+        Called in the API process, in the request that creates a cluster, when all else has been
+        checked. Idempotent, and quick: somebody waits. A driver in a worker of its own is not
+        called, as tokens leave the API process for nowhere but the cloud.
+
+        Args:
+            owner: A session with the token of the request, which is forgotten with it.
+
+        Raises:
+            JeroboamError: The cluster is not created.
         """
 
 

@@ -41,7 +41,10 @@ ABILITIES: Mapping[str, type] = {
     "drain": base.SupportsDrain,
     "hooks": base.SupportsHooks,
 }
-"""The abilities that are methods; the routes of a driver are told one by one."""
+"""The abilities that are methods; the routes of a driver are told one by one.
+
+No owner is prepared: that needs a token, which does not leave the API process.
+"""
 
 
 def stand_in(description: DriverDescription, files: Mapping[str, str], ask: Ask) -> ClusterDriver:

@@ -1,11 +1,15 @@
 """The Senlin driver on a real Senlin, Nova and Neutron, without the engine around it."""
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from keystoneauth1.session import Session
 
 from devcloud import Devcloud, Fault
+from jeroboam.api.http.caller import Caller
+from jeroboam.api.http.server import KeystoneTrusts
 from jeroboam.drivers.base import Phase
 from jeroboam.drivers.k8s_senlin_v1.driver import SenlinDriver
 from jeroboam.drivers.senlin.client import Senlin
@@ -38,7 +42,7 @@ def cloud() -> Iterator[Devcloud]:
 
 @pytest.fixture(scope="module", autouse=True)
 def acquainted(cloud: Devcloud, tenant: Tenant) -> None:
-    """The tenant has called Senlin, but not before Jeroboam was refused because of that."""
+    """The API has introduced the tenant to Senlin, after Jeroboam was refused without that."""
     owner = Session(logins.password(cloud, "demo"))
     case = server_clusters.case(tenant, SenlinDriver(), workers=0)
     trusts = f"{cloud.url('keystone')}/OS-TRUST/trusts?trustor_user_id={tenant.identity.user_id}"
@@ -48,7 +52,11 @@ def acquainted(cloud: Devcloud, tenant: Tenant) -> None:
             return
     with pytest.raises(InvalidRequestError, match="never met the owner"):
         case.create()
-    owner.get(f"{cloud.url('senlin')}/v1/clusters")
+    token = logins.token_of(owner)
+    with ThreadPoolExecutor(1) as threads:
+        trusts_of_api = KeystoneTrusts(tenant.access, threads)
+        caller = Caller(tenant.identity, "req-of-a-create", token)
+        asyncio.run(trusts_of_api.prepare_owner(caller, SenlinDriver()))
 
 
 @pytest.fixture(scope="class")

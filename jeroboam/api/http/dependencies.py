@@ -13,6 +13,7 @@ from jeroboam.api.http.directory import CloudDirectory
 from jeroboam.api.http.links import Links
 from jeroboam.api.http.selection import Warnings
 from jeroboam.api.http.versions import Microversion
+from jeroboam.drivers.base import ClusterDriver
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.kit import HookKit
 from jeroboam.models import Cluster, ClusterSpec, DriverFiles, Operation, Plan
@@ -89,6 +90,9 @@ class Trusts(Protocol):
 
     async def delete(self, trust_id: str) -> None:
         """Remove a trust; none is success."""
+
+    async def prepare_owner(self, caller: Caller, driver: ClusterDriver) -> None:
+        """Have a driver do what it needs the caller's own token for, if there is something."""
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ async def _accept(
     cluster = spec.cluster.model_copy(update={"trust_id": trust_id, "operation_id": operation.uuid})
     structlog.contextvars.bind_contextvars(cluster_id=cluster.uuid, operation_id=operation.uuid)
     try:
+        await dependencies.trusts.prepare_owner(caller, driver)
         await dependencies.store.clusters.create(
             spec.model_copy(update={"cluster": cluster}),
             operation,

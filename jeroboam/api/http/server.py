@@ -23,6 +23,7 @@ from jeroboam.api.http.keystone import KeystoneAuthenticator
 from jeroboam.api.http.openstack_directory import OpenStackDirectory
 from jeroboam.api.http.protocol import patient_for
 from jeroboam.cloud import Cloud
+from jeroboam.drivers.base import ClusterDriver, SupportsOwnerPreparation
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.drivers_elsewhere import DriversElsewhere
 from jeroboam.errors import CloudUnavailableError, ConfigurationError
@@ -70,6 +71,18 @@ class KeystoneTrusts:
         await asyncio.get_running_loop().run_in_executor(
             self._threads, self._cloud.delete_trust, trust_id
         )
+
+    async def prepare_owner(self, caller: Caller, driver: ClusterDriver) -> None:
+        """Have a driver do what it needs the caller's own token for, if there is something."""
+        if not isinstance(driver, SupportsOwnerPreparation):
+            return
+        prepare = driver.prepare_owner
+
+        def work() -> None:
+            prepare(self._cloud, self._cloud.token_session(caller.token, project))
+
+        project = caller.identity.project_id
+        await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
 async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from jeroboam.drivers.base import Provides
+from keystoneauth1.session import Session
+
+from jeroboam.drivers.base import CloudAccess, Provides, SupportsOwnerPreparation
 from jeroboam.drivers.k8s_senlin_v1 import version
-from jeroboam.drivers.senlin import engine, profiles
+from jeroboam.drivers.senlin import acquaintance, engine, profiles
 from jeroboam.drivers.servers import files
 from jeroboam.drivers.servers.driver import ServersDriver
 
 
-class SenlinDriver(ServersDriver):
+class SenlinDriver(ServersDriver, SupportsOwnerPreparation):
     """Virtual machines with Ubuntu, made by Senlin, set up by cloud-init and kubeadm."""
 
     name = version.Driver
@@ -20,6 +22,10 @@ class SenlinDriver(ServersDriver):
     def engine(self) -> engine.SenlinEngine:
         """Return Senlin."""
         return engine.SenlinEngine()
+
+    def prepare_owner(self, cloud: CloudAccess, owner: Session) -> None:
+        """Introduce the owner to Senlin."""
+        acquaintance.introduce(cloud, owner)
 
     def check_installation(self) -> None:
         """Check the profile."""

@@ -2,15 +2,18 @@
 
 With the first request of a user in a project, Senlin makes itself a trust with the token of the
 request, and uses this one ever after. Made with a token of Jeroboam's, it would end with the
-cluster that Jeroboam has the token for, and all others of the owner would be lost to Senlin.
+cluster that Jeroboam has the token for, and all others of the owner would be lost to Senlin. So the
+API introduces the owner, with the token of the request that creates a cluster.
 """
 
 import os
 
 from keystoneauth1 import plugin
+from keystoneauth1.session import Session
 
 from jeroboam.drivers.base import CloudAccess
 from jeroboam.drivers.openstack import translate_cloud_errors
+from jeroboam.drivers.senlin.client import Senlin
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import Cluster
 
@@ -19,6 +22,15 @@ SETTING = "JEROBOAM_SENLIN_USER"
 
 _DEFAULT = "senlin"
 _IDENTITY = {"interface": plugin.AUTH_INTERFACE, "version": "3"}
+
+
+def introduce(cloud: CloudAccess, owner: Session) -> None:
+    """Have Senlin make a trust with the owner's own token, unless it has one.
+
+    Raises:
+        CloudUnavailableError: Senlin does not answer, or could make none.
+    """
+    Senlin(cloud, owner).greet()
 
 
 def check(cloud: CloudAccess, cluster: Cluster) -> None:
@@ -41,5 +53,6 @@ def check(cloud: CloudAccess, cluster: Cluster) -> None:
     raise InvalidRequestError(
         "Senlin has never met the owner of the cluster, and what it would learn now would end with "
         "this cluster. Log in as the owner, call Senlin once in the cluster's project (`openstack "
-        "cluster list`), then try again."
+        "cluster list`), then try again. If that does not help, the trust that Senlin had of the "
+        "owner was deleted."
     )

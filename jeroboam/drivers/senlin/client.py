@@ -35,6 +35,10 @@ class Senlin:
         self._reader = cloud.service_session()
         self._owner = owner
 
+    def greet(self) -> None:
+        """Be seen by Senlin as the owner; it makes itself a trust of whom it has never met."""
+        self._call(self._required_owner(), "GET", "/clusters", params={"limit": 1})
+
     def nodes(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return the nodes of all owners by the uuid of the cluster of Jeroboam's."""
         return _by_cluster(self._all("nodes"))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from jeroboam.api.http.caller import Caller, Credentials, Refusal
 from jeroboam.api.http.directory import Flavor, Found, Image, Wanted
+from jeroboam.drivers.base import ClusterDriver
 from jeroboam.errors import (
     CloudUnavailableError,
     ConflictError,
@@ -98,6 +99,8 @@ class FakeTrusts:
 
     alive: set[str] = field(default_factory=set)
     made: int = 0
+    prepared: list[tuple[str, str]] = field(default_factory=list)
+    refusal: Exception | None = None
 
     async def create(self, caller: Caller) -> str:
         """Make one more."""
@@ -109,6 +112,12 @@ class FakeTrusts:
     async def delete(self, trust_id: str) -> None:
         """Forget one."""
         self.alive.discard(trust_id)
+
+    async def prepare_owner(self, caller: Caller, driver: ClusterDriver) -> None:
+        """Remember who was prepared for which driver."""
+        self.prepared.append((caller.identity.user_id, driver.name))
+        if self.refusal:
+            raise self.refusal
 
 
 @dataclass

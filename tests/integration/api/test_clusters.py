@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from jeroboam.errors import StoreUnavailableError
+from jeroboam.errors import CloudUnavailableError, StoreUnavailableError
 from jeroboam.models import (
     ClusterOutputs,
     OperationKind,
@@ -380,6 +380,18 @@ async def test_the_trust_goes_when_the_cluster_is_not_stored(
     monkeypatch.setattr(service.store.clusters, "create", fail)
     assert (await post(service, twin["uuid"])).status_code == 503
     assert (service.trusts.made, service.trusts.alive) == (1, set())
+
+
+async def test_the_owner_is_prepared_before_the_cluster_is_stored(service: Service) -> None:
+    """What a driver does with the caller's token comes first, and its refusal leaves nothing."""
+    template = (await service.template())["uuid"]
+    service.trusts.refusal = CloudUnavailableError("Senlin does not answer.")
+    response = await post(service, template)
+    assert (response.status_code, "Senlin does not" in response.text) == (503, True)
+    assert (await service.call("GET", "/v1/clusters")).json()["clusters"] == []
+    service.trusts.refusal = None
+    await service.cluster(template)
+    assert service.trusts.prepared == [("u1", "fake")] * 2
 
 
 async def test_a_driver_with_a_defect_is_500_and_gives_nothing_away(service: Service) -> None:
