@@ -147,7 +147,7 @@ async def bench(count: int, rounds: int) -> None:
 
         async def create() -> None:
             spec, operation = new_cluster(template)
-            await store.clusters.create(spec, operation, project_limit=10**6)
+            await store.clusters.create(spec, operation)
             await operations.start(operation)
             await client.get_workflow_handle(workflow_id(spec.cluster.uuid)).result()
             made.append(spec.cluster.uuid)

@@ -166,7 +166,7 @@ async def bench(count: int, minutes: float, interval: float, home: Path, venv: P
         started = time.monotonic()
         clusters = [new_cluster(template, trust) for trust in trusts]
         for spec, operation in clusters:
-            await store.clusters.create(spec, operation, project_limit=count)
+            await store.clusters.create(spec, operation)
             await operations.start(operation)
         handles = [
             client.get_workflow_handle(f"cluster/{spec.cluster.uuid}") for spec, _ in clusters

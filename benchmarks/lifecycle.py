@@ -71,7 +71,7 @@ class Bench:
         """Accept and start the creation of a cluster of three nodes."""
         spec = new_cluster(self.templates["v1.30.0"], seconds)
         operation = operation_on(spec, OperationKind.CREATE, Parameters())
-        await self.store.clusters.create(spec, operation, project_limit=10**6)
+        await self.store.clusters.create(spec, operation)
         await self.operations.start(operation)
         await self.ended(operation)
         return await self.store.clusters.spec(spec.cluster.uuid)

@@ -53,7 +53,7 @@ async def prepared(directory: Path) -> Store:
     await store.templates.add(template)
     spec = new_cluster(template, 0)
     operation = operation_on(spec, OperationKind.CREATE, Parameters())
-    await store.clusters.create(spec, operation, project_limit=1)
+    await store.clusters.create(spec, operation)
     await store.operations.abandon(operation.uuid, "A pattern for others.")
     return store
 

@@ -72,6 +72,10 @@ class QuotaExceededError(JeroboamError):
     """A quota of Jeroboam or of the cloud is used up."""
 
 
+class TooManyOperationsError(QuotaExceededError):
+    """As many operations of the project are at work as may be; a schedule waits for its turn."""
+
+
 class DriverNotFoundError(JeroboamError):
     """No enabled driver fits, or the one named is unknown or disabled."""
 

@@ -7,6 +7,8 @@ from typing import Annotated
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from jeroboam.models.quota import Amounts, QuotaResource
+
 
 class Settings(BaseSettings):
     """What an operator can set; defaults suit a single machine.
@@ -29,6 +31,11 @@ class Settings(BaseSettings):
         drain_patience_seconds: How long a cluster that does not answer is asked before its nodes
             go as they are.
         max_clusters_per_project: Magnum's ``[quotas] max_clusters_per_project``.
+        max_nodes_per_project: The most nodes that all clusters of a project may have; without it,
+            and likewise below, there is no limit. Administrators set other limits for a project
+            as its quotas.
+        max_cores_per_project: The most CPUs that these nodes may have, by their flavors.
+        max_operations_per_project: The most operations of a project that may be at work.
         max_schedules_per_project: The most schedules that a project may have.
         schedule_minimum_seconds: The shortest time between two times of a schedule.
         hooks_file: Declarations of hooks, as YAML.
@@ -80,6 +87,9 @@ class Settings(BaseSettings):
     own_worker_drivers: Annotated[tuple[str, ...], NoDecode] = ()
     driver_load_seconds: float = Field(default=30.0, gt=0)
     max_clusters_per_project: int = Field(default=20, ge=0)
+    max_nodes_per_project: int | None = Field(default=None, ge=0)
+    max_cores_per_project: int | None = Field(default=None, ge=0)
+    max_operations_per_project: int | None = Field(default=None, ge=0)
 
     max_schedules_per_project: int = Field(default=20, ge=0)
     schedule_minimum_seconds: int = Field(default=300, ge=1)
@@ -111,6 +121,17 @@ class Settings(BaseSettings):
     def poll_queue(self) -> str:
         """Task queue of the waiting activities."""
         return f"{self.task_queue}-poll"
+
+    @property
+    def quotas(self) -> Amounts:
+        """What a project may have that has no quotas of its own."""
+        limits = {
+            QuotaResource.CLUSTER: self.max_clusters_per_project,
+            QuotaResource.NODE: self.max_nodes_per_project,
+            QuotaResource.CORE: self.max_cores_per_project,
+            QuotaResource.OPERATION: self.max_operations_per_project,
+        }
+        return {resource: limit for resource, limit in limits.items() if limit is not None}
 
     @property
     def resolved_database_url(self) -> str:

@@ -167,6 +167,7 @@ async def run(settings: Settings, driver: str | None = None) -> None:
             settings.resolved_database_url,
             cipher=Cipher.from_settings(settings),
             hooks_cipher=hooks_key,
+            quotas=settings.quotas,
             migrate=True,
         )
         stack.push_async_callback(store.close)

@@ -8,6 +8,7 @@ from jeroboam.errors import (
     JeroboamError,
     NotFoundError,
     OperationInProgressError,
+    TooManyOperationsError,
 )
 from jeroboam.models import ClusterSpec, DriverFiles, Operation, OperationKind, Parameters, Plan
 from jeroboam.models.lifecycle import TRAITS, refusal
@@ -90,7 +91,7 @@ class Acceptor:
                 raise LeftOutError(f"The cluster has the template {spec.template.name} already.")
             await self._plans.plan(operation)
             await self._store.operations.accept(operation, files)
-        except OperationInProgressError as error:
+        except (OperationInProgressError, TooManyOperationsError) as error:
             raise _busy(ask, error) from error
         except JeroboamError as error:
             if error.retryable:
@@ -160,7 +161,7 @@ def _is_upgraded(spec: ClusterSpec, operation: Operation) -> bool:
     )
 
 
-def _busy(ask: AcceptInput, error: ConflictError) -> LaterError | LeftOutError:
+def _busy(ask: AcceptInput, error: JeroboamError) -> LaterError | LeftOutError:
     reason = error.message
     if isinstance(error, OperationInProgressError):
         step = f" at step '{error.step}'" if error.step else ""

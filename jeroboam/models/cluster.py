@@ -110,7 +110,12 @@ class Node(Model):
 
 
 class NodeGroup(Model):
-    """Nodes of one kind within a cluster."""
+    """Nodes of one kind within a cluster.
+
+    Args:
+        vcpus: CPUs of one node, by its flavor when the group was asked for; ``None`` if that is
+            not known. Quotas count with it.
+    """
 
     id: int | None = None
     uuid: str = Field(default_factory=new_uuid)
@@ -120,6 +125,7 @@ class NodeGroup(Model):
     role: str = WORKER
     is_default: bool = False
     flavor_id: str | None = None
+    vcpus: int | None = None
     image_id: str | None = None
     docker_volume_size: int | None = None
     labels: Mapping[str, str] = Field(default_factory=dict)

@@ -22,7 +22,8 @@ from jeroboam.models import (
 )
 from jeroboam.models.lifecycle import TRAITS, may_retry, refusal
 from jeroboam.models.plans import touched_groups
-from jeroboam.store import driver_files, targets
+from jeroboam.models.quota import Amounts
+from jeroboam.store import driver_files, quotas, targets
 from jeroboam.store.query import fetch_all, model_of, values_of
 from jeroboam.store.tables import ClusterRow, NodeGroupRow, OperationRow
 
@@ -30,14 +31,19 @@ ACTIVE = [state for state in OperationState if state.active]
 
 
 async def accept(
-    connection: AsyncConnection, operation: Operation, files: DriverFiles | None = None
+    connection: AsyncConnection,
+    operation: Operation,
+    limits: Amounts,
+    files: DriverFiles | None = None,
 ) -> None:
     """Store a new operation and give it the cluster; one that is stored already is left alone.
 
     Args:
+        limits: What a project may have that has no quotas of its own.
         files: What an upgrade moves the cluster to.
 
     Raises:
+        QuotaExceededError: The project has no room for what it adds.
         OperationInProgressError: Another operation has the cluster.
         ConflictError: The cluster's status forbids it.
         NotFoundError: The cluster, or a node group that is named, does not exist.
@@ -49,6 +55,7 @@ async def accept(
     reason = refusal(operation.kind, Status(row["status"]))
     if reason:
         raise ConflictError(reason)
+    await quotas.require_room(connection, operation, limits)
     if operation.kind is OperationKind.CREATE_NODE_GROUP and operation.parameters.group:
         await connection.execute(
             insert(NodeGroupRow).values(**values_of(operation.parameters.group))
@@ -108,12 +115,16 @@ async def remember(connection: AsyncConnection, operation_id: str, cluster_id: s
     )
 
 
-async def reopen(connection: AsyncConnection, uuid: str) -> Operation:
+async def reopen(connection: AsyncConnection, uuid: str, limits: Amounts) -> Operation:
     """Make an operation that failed or was cancelled pending again; return it.
 
     What is done stays done, unless it was undone.
 
+    Args:
+        limits: What a project may have that has no quotas of its own.
+
     Raises:
+        QuotaExceededError: The project has no room any more for what it adds.
         NotFoundError: There is no such operation, or its cluster is gone.
         ConflictError: It cannot be taken up again; the message says why.
         OperationInProgressError: Another operation has the cluster.
@@ -133,6 +144,7 @@ async def reopen(connection: AsyncConnection, uuid: str) -> Operation:
         raise ConflictError(
             "A later operation has changed the cluster since. Ask for the change anew."
         )
+    await quotas.require_room(connection, operation, limits)
     # Refused this time, it leaves what it left the last time, and not what was before that.
     await remember(connection, uuid, operation.cluster_id)
     await connection.execute(

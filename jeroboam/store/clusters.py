@@ -1,13 +1,14 @@
 """Clusters and their node groups."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from sqlalchemy import ColumnElement, func, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from jeroboam.errors import ConflictError, QuotaExceededError
+from jeroboam.errors import ConflictError
 from jeroboam.models import (
     Cluster,
     ClusterSpec,
@@ -17,8 +18,9 @@ from jeroboam.models import (
     Operation,
     utc_now,
 )
-from jeroboam.store import driver_files, targets
-from jeroboam.store.database import Database, lock
+from jeroboam.models.quota import Amounts
+from jeroboam.store import driver_files, quotas, targets
+from jeroboam.store.database import Database
 from jeroboam.store.query import (
     Page,
     Scope,
@@ -35,6 +37,15 @@ from jeroboam.store.tables import ClusterRow, NodeGroupRow, OperationRow
 # The repository has a method called ``list``, which hides the type within its class.
 NodeGroups: TypeAlias = list[NodeGroup]
 
+
+@dataclass(frozen=True)
+class Numbers:
+    """How many clusters, and nodes in them, those of the control planes included."""
+
+    clusters: int
+    nodes: int
+
+
 _NOUN = "Cluster"
 _GROUP_NOUN = "Node group"
 
@@ -44,31 +55,31 @@ class ClusterRepository:
 
     Args:
         database: Where.
+        limits: What a project may have that has no quotas of its own.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, limits: Amounts) -> None:
         self._database = database
+        self._limits = limits
 
     async def create(
         self,
         spec: ClusterSpec,
         operation: Operation,
         *,
-        project_limit: int,
         files: DriverFiles | None = None,
     ) -> None:
         """Store a new cluster, its node groups and the operation that builds it: all or nothing.
 
         Args:
-            project_limit: The most clusters that the project may have.
             files: What the driver builds it from.
 
         Raises:
-            QuotaExceededError: It has them already.
+            QuotaExceededError: The project has no room for it.
             ConflictError: The template is gone, or a uuid is taken.
         """
         try:
-            await self._database.write(_create, spec, operation, project_limit, files)
+            await self._database.write(_create, spec, operation, self._limits, files)
         except IntegrityError as error:
             raise ConflictError(
                 f"Cluster {spec.cluster.name} could not be stored: its template "
@@ -152,36 +163,34 @@ class ClusterRepository:
         )
         await self._database.write(execute, statement)
 
-    async def count(self, project_id: str) -> int:
-        """Return how many clusters a project has, as its quota counts them."""
-        return await self._database.read(_count, project_id)
+    async def count(self, scope: Scope) -> Numbers:
+        """Return how many clusters there are that the caller may see, and how many nodes."""
+        return await self._database.read(_count, scope)
 
 
 async def _create(
     connection: AsyncConnection,
     spec: ClusterSpec,
     operation: Operation,
-    limit: int,
+    limits: Amounts,
     files: DriverFiles | None,
 ) -> None:
-    # The count stays true until the commit: all creates of the project wait here.
-    await lock(connection, f"quota:{spec.cluster.project_id}")
-    await _check_quota(connection, spec.cluster.project_id, limit)
+    await quotas.require_room(connection, operation, limits, spec)
     await driver_files.keep(connection, files)
     await _insert(connection, spec, operation)
 
 
-async def _check_quota(connection: AsyncConnection, project_id: str, limit: int) -> None:
-    if await _count(connection, project_id) >= limit:
-        raise QuotaExceededError(
-            f"You have reached the maximum clusters per project, {limit}. You may delete a "
-            "cluster to make room for a new one, or ask your operator for more."
-        )
-
-
-async def _count(connection: AsyncConnection, project_id: str) -> int:
-    statement = select(func.count()).where(ClusterRow.project_id == project_id)
-    return int(await connection.scalar(statement) or 0)
+async def _count(connection: AsyncConnection, scope: Scope) -> Numbers:
+    clusters = select(func.count()).select_from(ClusterRow).where(_visible(scope))
+    nodes = (
+        select(func.sum(NodeGroupRow.node_count))
+        .join(ClusterRow, ClusterRow.uuid == NodeGroupRow.cluster_id)
+        .where(_visible(scope))
+    )
+    return Numbers(
+        clusters=int(await connection.scalar(clusters) or 0),
+        nodes=int(await connection.scalar(nodes) or 0),
+    )
 
 
 async def _insert(connection: AsyncConnection, spec: ClusterSpec, operation: Operation) -> None:

@@ -23,6 +23,7 @@ from jeroboam.models import (
     Transition,
     utc_now,
 )
+from jeroboam.models.quota import Amounts
 from jeroboam.store import acceptance, targets, transitions
 from jeroboam.store.database import Database, upsert
 from jeroboam.store.query import (
@@ -78,10 +79,12 @@ class OperationRepository:
 
     Args:
         database: Where.
+        limits: What a project may have that has no quotas of its own.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, limits: Amounts) -> None:
         self._database = database
+        self._limits = limits
 
     async def add(self, operation: Operation) -> None:
         """Store a new operation of an existing cluster."""
@@ -143,10 +146,11 @@ class OperationRepository:
         Raises:
             OperationInProgressError: Another operation has the cluster.
             ConflictError: The cluster's status, or the name of a new node group, forbids it.
+            QuotaExceededError: The project has no room for what it adds.
             NotFoundError: The cluster, or a node group that is named, does not exist.
         """
         try:
-            await self._database.write(acceptance.accept, operation, files)
+            await self._database.write(acceptance.accept, operation, self._limits, files)
         except IntegrityError as error:
             group = operation.parameters.group
             name = f" named {group.name}" if group else ""
@@ -159,8 +163,9 @@ class OperationRepository:
             NotFoundError: There is no such operation, or its cluster is gone.
             ConflictError: It cannot be taken up again; the message says why.
             OperationInProgressError: Another operation has the cluster.
+            QuotaExceededError: The project has no room any more for what it adds.
         """
-        return await self._database.write(acceptance.reopen, uuid)
+        return await self._database.write(acceptance.reopen, uuid, self._limits)
 
     async def reject(self, uuid: str, reason: str) -> None:
         """End an operation that never ran, and put back what it had announced.

@@ -42,13 +42,13 @@ class Page:
 
     Args:
         limit: The most rows to return.
-        marker: uuid of the last row of the page before.
+        marker: uuid of the last row of the page before, or its number where rows have no uuid.
         sort_key: A column's name.
         sort_dir: ``asc`` or ``desc``. Empty values come first in ascending order.
     """
 
     limit: int
-    marker: str | None = None
+    marker: str | int | None = None
     sort_key: str = "id"
     sort_dir: str = "asc"
 
@@ -119,7 +119,8 @@ async def fetch_page(
     column, descending = _sorting(table, page)
     statement = select(table).where(visible)
     if page.marker is not None:
-        marker = select(column.label("value"), table.id).where(visible, table.uuid == page.marker)
+        identity = table.id if isinstance(page.marker, int) else table.uuid
+        marker = select(column.label("value"), table.id).where(visible, identity == page.marker)
         last = (await connection.execute(marker)).one_or_none()
         if last is None:
             raise NotFoundError(f"Marker {page.marker}: no such {noun.lower()}.")

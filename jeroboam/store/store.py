@@ -2,6 +2,7 @@
 
 from sqlalchemy import select, true
 
+from jeroboam.models.quota import Amounts
 from jeroboam.store import migrate as migrations
 from jeroboam.store.certificates import CertificateRepository
 from jeroboam.store.cipher import Cipher
@@ -15,6 +16,7 @@ from jeroboam.store.maintenance import MaintenanceRepository
 from jeroboam.store.monitoring import MonitoringRepository
 from jeroboam.store.operations import OperationRepository
 from jeroboam.store.query import scalar
+from jeroboam.store.quotas import QuotaRepository
 from jeroboam.store.schedule_runs import ScheduleRunRepository
 from jeroboam.store.schedules import ScheduleRepository
 from jeroboam.store.secrets import SecretRepository
@@ -29,6 +31,7 @@ class Store:
         database: An open database.
         cipher: The key of the secrets, for processes that need them.
         hooks_cipher: The key of the hooks' secrets, likewise.
+        quotas: What a project may have that has no quotas of its own.
     """
 
     def __init__(
@@ -36,13 +39,15 @@ class Store:
         database: Database,
         cipher: Cipher | None = None,
         hooks_cipher: Cipher | None = None,
+        quotas: Amounts | None = None,
     ) -> None:
         self._database = database
         self.templates = TemplateRepository(database)
-        self.clusters = ClusterRepository(database)
+        self.clusters = ClusterRepository(database, quotas or {})
         self.driver_descriptions = DriverDescriptionRepository(database)
         self.driver_files = DriverFilesRepository(database)
-        self.operations = OperationRepository(database)
+        self.operations = OperationRepository(database, quotas or {})
+        self.quotas = QuotaRepository(database, quotas or {})
         self.services = ServiceRepository(database)
         self.secrets = SecretRepository(database, cipher)
         self.certificates = CertificateRepository(database)
@@ -60,6 +65,7 @@ class Store:
         *,
         cipher: Cipher | None = None,
         hooks_cipher: Cipher | None = None,
+        quotas: Amounts | None = None,
         migrate: bool = False,
     ) -> "Store":
         """Open the database; connections are made when they are needed.
@@ -68,6 +74,7 @@ class Store:
             url: ``sqlite+aiosqlite:///<file>`` or ``postgresql+asyncpg://...``.
             cipher: The key of the secrets.
             hooks_cipher: The key of the hooks' secrets.
+            quotas: What a project may have that has no quotas of its own.
             migrate: Bring the schema up to date first; several processes may do so at once.
 
         Raises:
@@ -76,7 +83,7 @@ class Store:
         """
         if migrate:
             await migrations.upgrade(url)
-        return cls(Database(url), cipher, hooks_cipher)
+        return cls(Database(url), cipher, hooks_cipher, quotas)
 
     async def close(self) -> None:
         """Close all connections."""

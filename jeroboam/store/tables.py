@@ -172,10 +172,11 @@ class NodeGroupRow(Base):
     uuid: Mapped[str] = mapped_column(_UUID, unique=True)
     name: Mapped[str] = mapped_column(_NAME)
     cluster_id: Mapped[str] = mapped_column(_UUID, ForeignKey("clusters.uuid"))
-    project_id: Mapped[str] = mapped_column(_NAME)
+    project_id: Mapped[str] = mapped_column(_NAME, index=True)
     role: Mapped[str]
     is_default: Mapped[bool]
     flavor_id: Mapped[str | None]
+    vcpus: Mapped[int | None]
     image_id: Mapped[str | None]
     docker_volume_size: Mapped[int | None]
     labels: Mapped[dict[str, Any]]
@@ -242,6 +243,23 @@ class StepNoteRow(Base):
     attempt: Mapped[int]
     message: Mapped[str] = mapped_column(Prose)
     noted_at: Mapped[datetime]
+
+
+class QuotaRow(Base):
+    """A ``Quota``; a resource without a row has the limit of the settings."""
+
+    __tablename__ = "quotas"
+    __table_args__ = (
+        Index("uq_quotas_project_id_resource", "project_id", "resource", unique=True),
+        *_NEVER_REUSE_IDS,
+    )
+
+    id: Mapped[int] = mapped_column(_IDENTITY, primary_key=True)
+    project_id: Mapped[str] = mapped_column(_NAME)
+    resource: Mapped[str] = mapped_column(_WORD)
+    hard_limit: Mapped[int]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime | None]
 
 
 class ServiceRow(Base):

@@ -62,7 +62,7 @@ class Engine:
 
     async def accept(self, spec: ClusterSpec, operation: Operation) -> None:
         await self.store.templates.add(spec.template)
-        await self.store.clusters.create(spec, operation, project_limit=1000)
+        await self.store.clusters.create(spec, operation)
 
     async def ready(self, **fields: Any) -> ClusterSpec:
         """Return a cluster that is complete, as it is recorded."""

@@ -57,6 +57,7 @@ async def accept(
     Raises:
         OperationInProgressError: Another operation has the cluster.
         ConflictError: The cluster's status forbids it.
+        QuotaExceededError: The project has no room for what it adds.
         JeroboamError: The driver or a hook's declaration refuses it.
     """
     operation, files = dependencies.planner.pin(operation_of(wish, caller), wish.cluster.driver)
@@ -64,6 +65,7 @@ async def accept(
     await _require_ready(dependencies.store, wish)
     plan = await dependencies.planner.plan(operation)
     if dry_run:
+        await dependencies.store.quotas.check(operation)
         return Outcome(operation, plan)
     structlog.contextvars.bind_contextvars(operation_id=operation.uuid)
     await dependencies.store.operations.accept(operation, files)

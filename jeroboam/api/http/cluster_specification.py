@@ -1,5 +1,6 @@
 """Turns a request for a cluster and its template into a specification."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -8,7 +9,7 @@ from jeroboam.api.http import labels as label_rules
 from jeroboam.api.http import names, template_rules
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import Dependencies
-from jeroboam.api.http.directory import Found, Wanted
+from jeroboam.api.http.directory import Flavor, Found, Wanted
 from jeroboam.api.http.edit_template import select_driver
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.drivers.base import ClusterDriver
@@ -50,7 +51,7 @@ async def specify(
         driver_files=files and files.digest,
         cloud=dependencies.settings.cloud,
     )
-    groups = _default_groups(cluster, template, request)
+    groups = _default_groups(cluster, template, request, found.flavors)
     spec = ClusterSpec(cluster=cluster, template=template, node_groups=groups)
     await _validate(driver, spec)
     return spec, driver
@@ -104,7 +105,10 @@ def _check_masters(count: int, *, master_lb_enabled: bool) -> None:
 
 
 def _default_groups(
-    cluster: Cluster, template: ClusterTemplate, request: ClusterCreate
+    cluster: Cluster,
+    template: ClusterTemplate,
+    request: ClusterCreate,
+    flavors: Mapping[str, Flavor],
 ) -> tuple[NodeGroup, NodeGroup]:
     shared: dict[str, Any] = {
         "cluster_id": cluster.uuid,
@@ -120,6 +124,7 @@ def _default_groups(
         name=f"default-{MASTER}",
         role=MASTER,
         flavor_id=cluster.master_flavor_id,
+        vcpus=_vcpus(flavors, cluster.master_flavor_id),
         node_count=request.master_count or 1,
     )
     workers = NodeGroup(
@@ -127,10 +132,16 @@ def _default_groups(
         name=f"default-{WORKER}",
         role=WORKER,
         flavor_id=cluster.flavor_id,
+        vcpus=_vcpus(flavors, cluster.flavor_id),
         node_count=_or_default(request.node_count, 1),
         min_node_count=_minimum_nodes(cluster),
     )
     return masters, workers
+
+
+def _vcpus(flavors: Mapping[str, Flavor], ident: str | None) -> int | None:
+    found = flavors.get(ident or "")
+    return found and found.vcpus
 
 
 def _minimum_nodes(cluster: Cluster) -> int:

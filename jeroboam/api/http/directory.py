@@ -20,11 +20,17 @@ class Image:
 
 @dataclass(frozen=True)
 class Flavor:
-    """A Nova flavor; ``disk`` is the size of its root disk in GB, 0 for none."""
+    """A Nova flavor.
+
+    Args:
+        disk: Size of its root disk in GB, 0 for none.
+        vcpus: CPUs of a server, where it is known.
+    """
 
     id: str
     name: str
     disk: int
+    vcpus: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,4 +69,12 @@ class CloudDirectory(Protocol):
             NotFoundError: The key pair does not exist.
             ConflictError: A name is not unique.
             CloudUnavailableError: A service does not answer.
+        """
+
+    def check_project(self, ident: str) -> Awaitable[None]:
+        """Find a project. Of a caller whom Keystone does not let look, the word is taken.
+
+        Raises:
+            NotFoundError: It does not exist.
+            CloudUnavailableError: Keystone does not answer.
         """

@@ -32,8 +32,7 @@ async def new_group(
     node_group_rules.check(group)
     if group.role == MASTER:
         raise InvalidRequestError("Creating master nodegroups is currently not supported.")
-    await _look_up(dependencies, caller, group)
-    return group
+    return await _looked_up(dependencies, caller, group)
 
 
 def changed_group(group: NodeGroup, patch: Sequence[patches.PatchOperation]) -> NodeGroup:
@@ -91,9 +90,12 @@ def _group(spec: ClusterSpec, request: NodeGroupCreate) -> NodeGroup:
     )
 
 
-async def _look_up(dependencies: Dependencies, caller: Caller, group: NodeGroup) -> None:
+async def _looked_up(dependencies: Dependencies, caller: Caller, group: NodeGroup) -> NodeGroup:
+    """Return a group with what its flavor has."""
     flavors = (group.flavor_id,) if group.flavor_id else ()
     wanted = Wanted(image=group.image_id, flavors=flavors)
     found = await dependencies.directory(caller).look_up(wanted)
     for flavor in found.flavors.values():
         template_rules.check_root_disk(flavor, group.labels)
+        group = group.model_copy(update={"vcpus": flavor.vcpus})
+    return group

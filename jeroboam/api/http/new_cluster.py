@@ -15,7 +15,6 @@ from jeroboam.errors import (
     JeroboamError,
     NotAuthorizedError,
     NotFoundError,
-    QuotaExceededError,
 )
 from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, Operation, OperationKind
 from jeroboam.store import Scope
@@ -41,13 +40,15 @@ async def create_cluster(
     check_zero(request.node_count, version)
     template = await _template(dependencies, caller, request.cluster_template_id, version)
     dependencies.authorizer.require("cluster:create", caller.identity)
-    await _check_quota(dependencies, caller)
+    await dependencies.store.quotas.check_clusters(caller.identity.project_id)
     if template.hidden and not caller.identity.is_admin:
         raise NotAuthorizedError("Not authorized. The cluster template is hidden.")
     spec, driver = await specify(dependencies, caller, request, template)
     wish = Wish(spec.cluster, OperationKind.CREATE, rollback=rollback)
     operation = operation_of(wish, caller)
     plan = await dependencies.planner.plan(operation, spec)
+    # The store asks again when it accepts; this spares Keystone a trust, and a dry run tells.
+    await dependencies.store.quotas.check(operation, spec)
     if dry_run:
         return Outcome(operation, plan)
     await _accept(dependencies, caller, spec, driver, operation)
@@ -65,16 +66,6 @@ async def _template(
         raise
 
 
-async def _check_quota(dependencies: Dependencies, caller: Caller) -> None:
-    """Spare the cloud the look-ups of a request that the store would refuse."""
-    limit = dependencies.settings.max_clusters_per_project
-    if await dependencies.store.clusters.count(caller.identity.project_id) >= limit:
-        raise QuotaExceededError(
-            f"Resource limit exceeded: You have reached the maximum clusters per project, {limit}. "
-            "You may delete a cluster to make room for a new one."
-        )
-
-
 async def _accept(
     dependencies: Dependencies,
     caller: Caller,
@@ -90,7 +81,6 @@ async def _accept(
         await dependencies.store.clusters.create(
             spec.model_copy(update={"cluster": cluster}),
             operation,
-            project_limit=dependencies.settings.max_clusters_per_project,
             files=dependencies.drivers.files(driver.name),
         )
     except BaseException:

@@ -1,6 +1,7 @@
 """Looks things up in Glance, Nova and Neutron."""
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from uuid import UUID
 from keystoneauth1.session import Session
 from openstack import exceptions as cloud_errors
 from openstack.connection import Connection
+from openstack.identity.v3._proxy import Proxy as IdentityV3
 
 from jeroboam.api.http.directory import Flavor, Found, Image, Wanted
 from jeroboam.drivers.openstack import translate_cloud_errors
@@ -24,6 +26,8 @@ from jeroboam.errors import (
 )
 
 T = TypeVar("T")
+
+_PROJECT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Endpoints(Protocol):
@@ -77,6 +81,17 @@ class OpenStackDirectory:
             ) from error
         return Found(image=image, flavors=flavors)
 
+    async def check_project(self, ident: str) -> None:
+        """Ask Keystone."""
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                connection = await self._run(self._connect)
+                await self._run(lambda: _check_project(connection, ident))
+        except TimeoutError as error:
+            raise CloudUnavailableError(
+                "Keystone took too long to answer. Try again later."
+            ) from error
+
     def _connect(self) -> Connection:
         with _asking("Keystone"):
             return Connection(
@@ -118,7 +133,7 @@ def _flavors(connection: Connection, idents: Iterable[str]) -> Mapping[str, Flav
         return {}
     with _asking("Nova", f"flavor {', '.join(sorted(wanted))}"):
         flavors = [
-            Flavor(id=flavor.id, name=flavor.name, disk=flavor.disk or 0)
+            Flavor(id=flavor.id, name=flavor.name, disk=flavor.disk or 0, vcpus=flavor.vcpus)
             for flavor in connection.compute.flavors(details=True)
         ]
     known = {flavor.name: flavor for flavor in flavors} | {flavor.id: flavor for flavor in flavors}
@@ -149,6 +164,24 @@ def _check_networks(connection: Connection, wanted: Wanted) -> None:
         with _asking("Neutron", f"fixed subnet {wanted.fixed_subnet}"):
             subnets = _named(connection.network.subnets(), wanted.fixed_subnet)
             _unique(subnets, "fixed subnet", wanted.fixed_subnet)
+
+
+def _check_project(connection: Connection, ident: str) -> None:
+    absent = NotFoundError(f"Project {ident} could not be found.")
+    # Only what can be an id goes into a path, so that it cannot lead to another resource.
+    if not _PROJECT_ID.fullmatch(ident):
+        raise absent
+    identity = connection.identity
+    if not isinstance(identity, IdentityV3):
+        return
+    try:
+        with _asking("Keystone", f"project {ident}"):
+            try:
+                identity.get_project(ident)
+            except cloud_errors.NotFoundException:
+                raise absent from None
+    except NotAuthorizedError:
+        return
 
 
 def _named(things: Iterable[Any], ident: str) -> list[Any]:

@@ -1,7 +1,8 @@
 """List parameters, with Magnum's rules."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Protocol
+from dataclasses import replace
+from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -13,25 +14,24 @@ from jeroboam.errors import InvalidRequestError
 from jeroboam.store import Page
 
 LIST_ARGUMENTS = ("marker", "limit", "sort_key", "sort_dir")
-
-
-class Identified(Protocol):
-    """Something with a uuid."""
-
-    @property
-    def uuid(self) -> str:
-        """The uuid."""
+LARGEST_NUMBER = 2**63 - 1
+"""What databases take for the number of a row."""
 
 
 class Paging:
-    """One list request's page, and the link to the next."""
+    """One list request's page, and the link to the next.
 
-    def __init__(self, page: Page, links: Links) -> None:
+    Args:
+        marked_by: The attribute of a row that is its marker.
+    """
+
+    def __init__(self, page: Page, links: Links, marked_by: str = "uuid") -> None:
         self.page = page
         self._links = links
+        self._marked_by = marked_by
 
     def next_link(
-        self, rows: Sequence[Identified], *path: str, **filters: str | None
+        self, rows: Sequence[object], *path: str, **filters: str | None
     ) -> dict[str, str]:
         """Return the ``next`` field: nothing unless the page is full.
 
@@ -45,7 +45,7 @@ class Paging:
             "sort_dir": self.page.sort_dir,
             **{name: value for name, value in filters.items() if value},
             "limit": self.page.limit,
-            "marker": rows[-1].uuid,
+            "marker": getattr(rows[-1], self._marked_by),
         }
         return {"next": f"{self._links.url(*path)}?{urlencode(arguments)}"}
 
@@ -85,6 +85,18 @@ def _newest_first(
     return Paging(page, links)
 
 
+def _by_number(
+    dependencies: Injected,
+    links: CurrentLinks,
+    marker: Annotated[int | None, Query(ge=0, le=LARGEST_NUMBER)] = None,
+    limit: int | None = None,
+    sort_key: str = "id",
+    sort_dir: Annotated[str, Query(description="asc or desc")] = "asc",
+) -> Paging:
+    page = _page(dependencies.settings.list_limit, None, limit, sort_key, sort_dir)
+    return Paging(replace(page, marker=marker), links, "id")
+
+
 def _page(
     longest: int, marker: str | None, limit: int | None, sort_key: str, sort_dir: str
 ) -> Page:
@@ -110,6 +122,7 @@ def _uuid(text: str) -> str:
 
 
 CurrentPaging = Annotated[Paging, Depends(_oldest_first)]
+NumberedPaging = Annotated[Paging, Depends(_by_number)]
 NewestFirst = Annotated[Paging, Depends(_newest_first)]
 no_arguments = Depends(only_arguments())
 list_arguments = Depends(only_arguments(*LIST_ARGUMENTS))

@@ -92,7 +92,12 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
     """
     hooks_key = Cipher.for_hooks(settings)
     hooks = HookKit.load(settings, hooks_key.derive(CALLBACKS))
-    store = await Store.open(settings.resolved_database_url, hooks_cipher=hooks_key, migrate=True)
+    store = await Store.open(
+        settings.resolved_database_url,
+        hooks_cipher=hooks_key,
+        quotas=settings.quotas,
+        migrate=True,
+    )
     stack.push_async_callback(store.close)
     threads = ThreadPoolExecutor(settings.max_driver_threads, thread_name_prefix="cloud")
     stack.callback(threads.shutdown, wait=False, cancel_futures=True)

@@ -85,8 +85,15 @@ class FakeCloud:
             raise NotFoundError(f"Unable to find keypair {wanted.keypair}.")
         name = wanted.image
         image = Image(id=name, name=name, properties=self.images[name]) if name else None
-        flavors = {f: Flavor(id=f, name=f, disk=self.flavors[f]) for f in wanted.flavors}
+        flavors = {f: Flavor(f, f, disk=self.flavors[f], vcpus=2) for f in wanted.flavors}
         return Found(image=image, flavors=flavors)
+
+    async def check_project(self, ident: str) -> None:
+        """Find those of the people, and any that does not begin with ``absent``."""
+        if self.down:
+            raise CloudUnavailableError("Keystone does not answer: connection refused")
+        if ident.startswith("absent"):
+            raise NotFoundError(f"Project {ident} could not be found.")
 
     def _check(self, noun: str, name: str | None, known: object) -> None:
         if name is not None and name not in known:  # type: ignore[operator]

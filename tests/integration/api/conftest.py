@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
@@ -31,6 +31,7 @@ from jeroboam.models import (
     utc_now,
 )
 from jeroboam.models.lifecycle import TRAITS
+from jeroboam.models.quota import QuotaResource
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.coe_client import CoeClient
@@ -54,6 +55,7 @@ class Service:
     trusts: FakeTrusts
     operations: RecordingOperations
     client: httpx.AsyncClient
+    limits: dict[QuotaResource, int] = field(default_factory=dict)
 
     async def call(
         self,
@@ -177,8 +179,13 @@ async def service(database: Path, tmp_path: Path) -> AsyncIterator[Service]:
     settings = Settings(
         state_directory=tmp_path, cloud="testcloud", max_clusters_per_project=3, list_limit=5
     )
-    store = await Store.open(settings.resolved_database_url, hooks_cipher=Cipher(bytes(32)))
+    # The store sees what a test changes in here.
+    limits = dict(settings.quotas)
+    store = await Store.open(
+        settings.resolved_database_url, hooks_cipher=Cipher(bytes(32)), quotas=limits
+    )
     async with serving(settings, store, RecordingOperations(store), registry()) as service:
+        service.limits = limits
         yield service
     await store.close()
 

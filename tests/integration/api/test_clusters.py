@@ -259,7 +259,7 @@ async def test_what_cannot_work_is_refused_before_the_202(
         status,
         True,
     ), response.text
-    assert await service.store.clusters.count(PROJECT) == 0
+    assert (await service.store.clusters.count(Scope(PROJECT))).clusters == 0
     assert service.operations.started == []
 
 

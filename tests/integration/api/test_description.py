@@ -18,6 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from jeroboam.models import OperationState, Status
+from jeroboam.models.quota import QuotaResource
 from tests.integration.api.conftest import Service
 
 CHECKS: list[Any] = [
@@ -84,7 +85,7 @@ async def test_each_route_does_as_it_is_described(
 
 async def some_cluster(service: Service) -> str:
     """Return the one cluster of the test, at rest."""
-    service.settings.max_clusters_per_project = 10_000
+    service.limits[QuotaResource.CLUSTER] = 10_000
     if not service.operations.started:
         return await service.built()
     uuid = service.operations.started[0].cluster_id

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.api.http.schemas.cluster_template import ClusterTemplateCreate
+from jeroboam.models.quota import QuotaResource
 from tests.integration.api.conftest import Service
 
 WORDS = st.sampled_from(
@@ -71,7 +72,7 @@ async def test_any_template_is_created_or_refused(service: Service, body: dict[s
 @given(body=changed({"cluster_template_id": "small"}, ClusterCreate))
 async def test_any_cluster_is_accepted_or_refused(service: Service, body: dict[str, Any]) -> None:
     """A cluster of odd attributes is the user's error at most."""
-    service.settings.max_clusters_per_project = 10_000
+    service.limits[QuotaResource.CLUSTER] = 10_000
     response = await service.call("GET", "/v1/clustertemplates/small")
     if response.status_code == 404:
         await service.template()

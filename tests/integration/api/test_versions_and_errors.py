@@ -209,14 +209,6 @@ NOT_SERVED = [
     ("POST", "/v1/certificates", "1.1"),
     ("PATCH", "/v1/certificates/x", "1.5"),
     ("PATCH", "/v1/credentials/x", "1.12"),
-    ("GET", "/v1/quotas?all_tenants=True", "1.6"),
-    ("GET", "/v1/quotas/p/Cluster", "1.6"),
-    ("POST", "/v1/quotas", "1.6"),
-    ("PATCH", "/v1/quotas/p/Cluster", "1.6"),
-    ("DELETE", "/v1/quotas/p/Cluster", "1.6"),
-    ("GET", "/v1/stats", "1.4"),
-    ("GET", "/v1/federations", "1.14"),
-    ("POST", "/v1/federations", "1.14"),
 ]
 
 

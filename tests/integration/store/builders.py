@@ -84,5 +84,5 @@ async def stored(store: Store, **changes: Any) -> tuple[ClusterSpec, Operation]:
     template = await store.templates.add(a_template())
     spec = a_spec(template, **changes)
     operation = an_operation(spec.cluster)
-    await store.clusters.create(spec, operation, project_limit=1000)
+    await store.clusters.create(spec, operation)
     return spec, operation

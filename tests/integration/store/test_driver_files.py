@@ -14,18 +14,25 @@ from jeroboam.models import (
     Status,
     utc_now,
 )
+from jeroboam.models.quota import Quota
 from jeroboam.store import Store
-from tests.integration.store.builders import a_spec, a_template, a_transition, an_operation
+from tests.integration.store.builders import (
+    PROJECT,
+    a_spec,
+    a_template,
+    a_transition,
+    an_operation,
+)
 
 OLD, NEW = DriverFiles.of({"cluster.yaml": "old"}), DriverFiles.of({"cluster.yaml": "new"})
 
 
-async def built(store: Store, files: DriverFiles, *, limit: int = 10) -> ClusterSpec:
+async def built(store: Store, files: DriverFiles) -> ClusterSpec:
     """Return a cluster that was built from files."""
     template = await store.templates.add(a_template())
     spec = a_spec(template, driver_files=files.digest)
     operation = an_operation(spec.cluster)
-    await store.clusters.create(spec, operation, project_limit=limit, files=files)
+    await store.clusters.create(spec, operation, files=files)
     ended = {"state": OperationState.SUCCEEDED, "cluster_status": Status.CREATE_COMPLETE}
     await store.operations.apply(a_transition(operation, 1, **ended))
     return await store.clusters.spec(spec.cluster.uuid)
@@ -65,8 +72,9 @@ async def test_files_come_with_their_cluster(store: Store) -> None:
 
 async def test_refused_cluster_leaves_no_files(store: Store) -> None:
     """They are stored in the transaction of the cluster's row."""
+    await store.quotas.add(Quota(project_id=PROJECT, hard_limit=0))
     with pytest.raises(QuotaExceededError):
-        await built(store, OLD, limit=0)
+        await built(store, OLD)
     with pytest.raises(NotFoundError):
         await store.driver_files.get(OLD.digest)
 

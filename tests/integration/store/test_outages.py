@@ -108,7 +108,7 @@ async def test_cancelled_write_is_whole(store: Store) -> None:
     template = await store.templates.add(a_template())
     specs = [a_spec(template) for _ in range(12)]
     for number, spec in enumerate(specs):
-        creation = store.clusters.create(spec, an_operation(spec.cluster), project_limit=99)
+        creation = store.clusters.create(spec, an_operation(spec.cluster))
         task = asyncio.create_task(creation)
         await asyncio.sleep(number / 2000)
         task.cancel()
@@ -126,13 +126,13 @@ async def test_close_waits_for_transactions(store: Store, database_url: str) -> 
     template = await store.templates.add(a_template())
     spec = a_spec(template)
     closing = await Store.open(database_url)
-    creation = closing.clusters.create(spec, an_operation(spec.cluster), project_limit=99)
+    creation = closing.clusters.create(spec, an_operation(spec.cluster))
     task = asyncio.create_task(creation)
     await asyncio.sleep(0)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     await closing.close()
-    assert await store.clusters.count(PROJECT) in {0, 1}
+    assert (await store.clusters.count(Scope(PROJECT))).clusters in {0, 1}
 
 
 async def test_server_that_is_not_there() -> None:

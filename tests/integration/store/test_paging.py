@@ -21,7 +21,7 @@ async def uuids(store: Store) -> list[str]:
     for number, size in enumerate(SIZES):
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number // 2)
         spec = a_spec(template, docker_volume_size=size, created_at=at, name=f"c{number % 2}")
-        await store.clusters.create(spec, an_operation(spec.cluster), project_limit=99)
+        await store.clusters.create(spec, an_operation(spec.cluster))
         made.append(spec.cluster.uuid)
     return made
 

@@ -104,8 +104,8 @@ async def test_no_cluster_without_its_template(store: Store) -> None:
     """A cluster whose template went meanwhile is refused, and nothing of it stays."""
     spec = a_spec(a_template())
     with pytest.raises(ConflictError, match="template"):
-        await store.clusters.create(spec, an_operation(spec.cluster), project_limit=5)
-    assert await store.clusters.count(PROJECT) == 0
+        await store.clusters.create(spec, an_operation(spec.cluster))
+    assert (await store.clusters.count(Scope(PROJECT))).clusters == 0
     assert await store.operations.active(spec.cluster.uuid) == []
 
 

@@ -91,6 +91,11 @@ SETTINGS = {
     "driver_load_seconds": "How long a driver may take to be loaded at the start; after that it is "
     "reported as broken, and the others go on.",
     "max_clusters_per_project": "Magnum's `[quotas] max_clusters_per_project`.",
+    "max_nodes_per_project": "The most nodes that all clusters of a project may have; empty is no "
+    "limit. A [quota](http-api.md#quotas) of the project comes first, here and for the others.",
+    "max_cores_per_project": "The most CPUs that these nodes may have, by their flavors.",
+    "max_operations_per_project": "The most operations of a project that may be at work; deletes "
+    "are never refused.",
     "log_level": "`DEBUG`, `INFO`, `WARNING` or `ERROR`.",
     "log_format": "`json`, or `console` for people.",
 }

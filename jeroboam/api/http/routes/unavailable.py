@@ -22,18 +22,6 @@ _GATED = (("PATCH", "/credentials/{ident}", since(versions.CREDENTIALS, "patch")
 _UNGATED = (
     ("POST", "/certificates"),
     ("PATCH", "/certificates/{ident}"),
-    ("GET", "/quotas"),
-    ("POST", "/quotas"),
-    ("GET", "/quotas/{project}/{resource}"),
-    ("PATCH", "/quotas/{project}/{resource}"),
-    ("DELETE", "/quotas/{project}/{resource}"),
-    ("GET", "/stats"),
-    ("GET", "/federations"),
-    ("GET", "/federations/detail"),
-    ("GET", "/federations/{ident}"),
-    ("POST", "/federations"),
-    ("PATCH", "/federations/{ident}"),
-    ("DELETE", "/federations/{ident}"),
 )
 
 for _method, _path, _gate in _GATED:
