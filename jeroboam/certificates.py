@@ -72,9 +72,6 @@ def issue_client_certificate(
         organisations: The groups of the user, as Kubernetes reads them.
     """
     issuer = x509.load_pem_x509_certificate(authority.certificate.encode())
-    signer = serialization.load_pem_private_key(authority.private_key.encode(), password=None)
-    if not isinstance(signer, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
-        raise ConfigurationError("The cluster's authority has a key of an unknown kind.")
     key, now = _new_key(), datetime.now(UTC)
     expires_at = min(now + lifetime, issuer.not_valid_after_utc)
     groups = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, name) for name in organisations]
@@ -90,13 +87,23 @@ def issue_client_certificate(
         .add_extension(_usage(digital_signature=True), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
         .add_extension(authority_key_identifier(issuer), critical=False)
-        .sign(signer, hashes.SHA256())
+        .sign(signer_of(authority), hashes.SHA256())
     )
     return ClientCertificate(
         certificate=certificate.public_bytes(serialization.Encoding.PEM).decode(),
         private_key=_private_pem(key),
         expires_at=expires_at,
     )
+
+
+def signer_of(
+    authority: CertificateAuthority,
+) -> ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey:
+    """Return the key with which an authority signs."""
+    signer = serialization.load_pem_private_key(authority.private_key.encode(), password=None)
+    if not isinstance(signer, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
+        raise ConfigurationError("The cluster's authority has a key of an unknown kind.")
+    return signer
 
 
 def authority_key_identifier(issuer: x509.Certificate) -> x509.AuthorityKeyIdentifier:

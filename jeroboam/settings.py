@@ -4,8 +4,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from jeroboam.models.certificate import EXTENDED_KEY_USAGES, KEY_USAGES
 
 from jeroboam.models.quota import Amounts, QuotaResource
 
@@ -38,6 +40,10 @@ class Settings(BaseSettings):
         max_operations_per_project: The most operations of a project that may be at work.
         max_schedules_per_project: The most schedules that a project may have.
         schedule_minimum_seconds: The shortest time between two times of a schedule.
+        certificate_days: The longest that a certificate signed for a user is good.
+        certificate_organisations: The groups that such a certificate may name; empty is all.
+        certificate_key_usages: What such a certificate may be used for.
+        certificate_extended_key_usages: Likewise; empty is all.
         hooks_file: Declarations of hooks, as YAML.
         hooks_key: Base64 key of 32 bytes for the secrets and callbacks of hooks; API and workers
             share it. Without it a key file is made in ``state_directory``.
@@ -94,6 +100,15 @@ class Settings(BaseSettings):
     max_schedules_per_project: int = Field(default=20, ge=0)
     schedule_minimum_seconds: int = Field(default=300, ge=1)
 
+    certificate_days: int = Field(default=1825, ge=1, le=36500)
+    certificate_organisations: Annotated[tuple[str, ...], NoDecode] = ()
+    certificate_key_usages: Annotated[tuple[str, ...], NoDecode] = (
+        "digital_signature",
+        "key_encipherment",
+        "content_commitment",
+    )
+    certificate_extended_key_usages: Annotated[tuple[str, ...], NoDecode] = ()
+
     hooks_file: Path | None = None
     hooks_key: SecretStr | None = None
     webhook_allowed: Annotated[tuple[str, ...], NoDecode] = ()
@@ -108,6 +123,9 @@ class Settings(BaseSettings):
         "own_worker_drivers",
         "webhook_allowed",
         "webhook_networks",
+        "certificate_organisations",
+        "certificate_key_usages",
+        "certificate_extended_key_usages",
         mode="before",
     )
     @classmethod
@@ -115,6 +133,15 @@ class Settings(BaseSettings):
         """Accept ``a,b`` from the environment, as operators write lists."""
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("certificate_key_usages", "certificate_extended_key_usages")
+    @classmethod
+    def _known_usages(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        plain = info.field_name == "certificate_key_usages"
+        known = KEY_USAGES if plain else tuple(EXTENDED_KEY_USAGES)
+        if set(value) - set(known) or (plain and not value):
+            raise ValueError(f"name some of {', '.join(known)}")
         return value
 
     @property

@@ -27,6 +27,7 @@ from jeroboam.activities.poll_hub import PollHub
 from jeroboam.activities.reconcile import ReconcileActivities
 from jeroboam.activities.schedule_upkeep import UpkeepActivities
 from jeroboam.activities.scheduled import ScheduledActivities
+from jeroboam.activities.signing import SigningActivities
 from jeroboam.activities.waiting import WaitActivities
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
@@ -52,6 +53,7 @@ from jeroboam.workflows.resize_cluster import ResizeClusterWorkflow
 from jeroboam.workflows.schedule_client import ScheduleClient
 from jeroboam.workflows.scheduled import ScheduledOperationWorkflow
 from jeroboam.workflows.schedules import ensure_schedules
+from jeroboam.workflows.sign_certificate import SignCertificateWorkflow
 from jeroboam.workflows.soft_reboot_cluster import SoftRebootClusterWorkflow
 from jeroboam.workflows.sync_schedules import SyncSchedulesWorkflow
 from jeroboam.workflows.update_cluster import UpdateClusterWorkflow
@@ -75,6 +77,7 @@ WORKFLOWS = (
     ReconcileWorkflow,
     ScheduledOperationWorkflow,
     SyncSchedulesWorkflow,
+    SignCertificateWorkflow,
     CallCoeWorkflow,
     MonitorWorkflow,
 )
@@ -101,6 +104,7 @@ def build_workers(
     scheduled = ScheduledActivities(store, planner, schedules)
     upkeep = UpkeepActivities(store, schedules)
     coe = CoeActivities(dependencies)
+    signing = SigningActivities(store, settings)
     drains = DrainActivities(store, admission, settings.drain_patience_seconds)
     interval = timedelta(seconds=settings.monitor_interval_seconds)
     monitoring = MonitoringActivities(dependencies, interval)
@@ -128,6 +132,7 @@ def build_workers(
             scheduled.close_scheduled,
             upkeep.sync_schedules,
             coe.call_coe,
+            signing.sign_certificate,
             monitoring.due_clusters,
             monitoring.monitor_cluster,
             monitoring.note_silence,

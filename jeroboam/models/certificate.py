@@ -6,6 +6,23 @@ from enum import StrEnum
 
 from jeroboam.models.base import Model
 
+KEY_USAGES = (
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+)
+"""The key usages of X.509 (RFC 5280, 4.2.1.3) that a certificate of a user may have."""
+
+EXTENDED_KEY_USAGES = {
+    "server_auth": "1.3.6.1.5.5.7.3.1",
+    "client_auth": "1.3.6.1.5.5.7.3.2",
+    "code_signing": "1.3.6.1.5.5.7.3.3",
+    "email_protection": "1.3.6.1.5.5.7.3.4",
+}
+"""Extended key usages with their object identifiers (RFC 5280, 4.2.1.12)."""
+
 
 class CertificateKind(StrEnum):
     """What an authority of a cluster signs for."""

@@ -19,6 +19,7 @@ from jeroboam.hooks.kit import HookKit
 from jeroboam.models import Cluster, ClusterSpec, DriverFiles, Operation, Plan
 from jeroboam.models.coe_wire import CoeRequest
 from jeroboam.models.schedule import Doings, Schedule
+from jeroboam.models.signing_wire import SigningRequest
 from jeroboam.models.wire import HookAnswer
 from jeroboam.settings import Settings
 from jeroboam.store import Store
@@ -82,6 +83,13 @@ class CoeCalls(Protocol):
         """Return the answer of a cluster's driver, as JSON."""
 
 
+class Signer(Protocol):
+    """Has the CAs of clusters sign; ``SigningClient`` is the real one."""
+
+    async def sign(self, request: SigningRequest) -> str:
+        """Return the certificate, PEM-encoded."""
+
+
 class Trusts(Protocol):
     """Makes the trusts with which clusters act for their owners."""
 
@@ -113,6 +121,7 @@ class Dependencies:
     planner: Planner
     schedules: Schedules
     coe: CoeCalls
+    signer: Signer
     authenticate: Authenticate
     authorizer: Authorizer
     directory: Callable[[Caller], CloudDirectory]

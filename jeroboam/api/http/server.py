@@ -34,6 +34,7 @@ from jeroboam.store import Cipher, Store
 from jeroboam.workflows.client import OperationClient
 from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
+from jeroboam.workflows.signing_client import SigningClient
 
 LISTEN_BACKLOG = 2048
 LONGEST_LOOK_UP_SECONDS = 30.0
@@ -126,6 +127,7 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
         planner=Planner(store, drivers, hooks.registry),
         schedules=ScheduleClient(client, store, settings),
         coe=CoeClient(client, settings.task_queue),
+        signer=SigningClient(client, settings.task_queue),
         authenticate=authenticate,
         authorizer=Authorizer(settings.policy_file),
         directory=directory,

@@ -36,6 +36,7 @@ from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
+from jeroboam.workflows.signing_client import SigningClient
 from tests.integration.api import cloud as people
 from tests.integration.api.cloud import FakeCloud, FakeTrusts, RecordingOperations
 from tests.integration.api.drivers import registry
@@ -197,6 +198,7 @@ async def serving(
     operations: Any,
     drivers: DriverRegistry,
     calls: CoeClient | None = None,
+    signer: SigningClient | None = None,
 ) -> AsyncIterator[Service]:
     """Yield the service on a store; ``operations`` starts what it accepts."""
     made_up, trusts, hooks = FakeCloud(), FakeTrusts(), kit()
@@ -209,6 +211,7 @@ async def serving(
             planner=Planner(store, drivers, hooks.registry),
             schedules=ScheduleClient(await nobody(), store, settings),
             coe=calls or CoeClient(await nobody(), settings.task_queue),
+            signer=signer or SigningClient(await nobody(), settings.task_queue),
             authenticate=people.authenticate,
             authorizer=Authorizer(),
             directory=made_up.directory,

@@ -206,7 +206,6 @@ async def test_a_body_without_a_type_is_json(service: Service) -> None:
 
 
 NOT_SERVED = [
-    ("POST", "/v1/certificates", "1.1"),
     ("PATCH", "/v1/certificates/x", "1.5"),
     ("PATCH", "/v1/credentials/x", "1.12"),
 ]

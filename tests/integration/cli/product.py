@@ -16,6 +16,7 @@ from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.models import ClusterSpec
 from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
+from jeroboam.workflows.signing_client import SigningClient
 from tests.integration.api import cloud as people
 from tests.integration.api.cloud import PROJECT, FakeCloud, FakeTrusts
 from tests.integration.api.hooks import kit
@@ -52,6 +53,7 @@ async def running_product(client: Client, directory: Path) -> AsyncIterator[Prod
                 planner=Planner(engine.store, drivers, hooks.registry),
                 schedules=ScheduleClient(client, engine.store, engine.settings),
                 coe=CoeClient(client, engine.settings.task_queue),
+                signer=SigningClient(client, engine.settings.task_queue),
                 authenticate=people.authenticate,
                 authorizer=Authorizer(),
                 directory=FakeCloud().directory,

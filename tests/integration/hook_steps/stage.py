@@ -19,6 +19,7 @@ from jeroboam.models import ClusterSpec, HookPhase, HookSource, Operation, Opera
 from jeroboam.models.hook import HookDeclaration
 from jeroboam.workflows.coe_client import CoeClient
 from jeroboam.workflows.schedule_client import ScheduleClient
+from jeroboam.workflows.signing_client import SigningClient
 from tests.integration.api import cloud as people
 from tests.integration.engine import Engine
 from tests.integration.hooks.receiver import Receiver
@@ -124,6 +125,7 @@ def application(engine: Engine, kit: HookKit) -> Any:
             operations=engine.operations,
             schedules=ScheduleClient(engine.client, engine.store, engine.settings),
             coe=CoeClient(engine.client, engine.settings.task_queue),
+            signer=SigningClient(engine.client, engine.settings.task_queue),
             planner=Planner(engine.store, drivers, kit.registry),
             authenticate=people.authenticate,
             authorizer=Authorizer(),

@@ -70,6 +70,16 @@ SETTINGS = {
     "poll_interval_seconds": "Time between two list calls of a poll hub.",
     "max_schedules_per_project": "The most schedules that a project may have.",
     "schedule_minimum_seconds": "The shortest time between two times of a schedule.",
+    "certificate_days": "The longest that a certificate signed for a user is good, in days; "
+    "Magnum's `[x509] term_of_validity`. None outlives its CA.",
+    "certificate_organisations": "The organisations (groups of Kubernetes) that a certificate "
+    "signed for a user may name, separated by commas; empty is all. With some named, only the CA "
+    "`kubernetes` signs, and for no name that begins with `system:`.",
+    "certificate_key_usages": "What a certificate signed for a user may be used for, separated by "
+    "commas; Magnum's `[x509] allowed_key_usage`. Also possible: `data_encipherment`, "
+    "`key_agreement`.",
+    "certificate_extended_key_usages": "Likewise, of `server_auth`, `client_auth`, "
+    "`code_signing`, `email_protection`; empty is all.",
     "hooks_file": "Hooks that the operator declares, as YAML; see the how-to on hooks.",
     "hooks_key": "Base64 key of 32 bytes for the secrets and callbacks of hooks. Without it a key "
     "file is made in the state directory; API and workers must share it.",

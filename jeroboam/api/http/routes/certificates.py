@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends
 
+from jeroboam import signing
 from jeroboam.api.http.dependencies import CurrentCaller, CurrentLinks, Dependencies, Injected
 from jeroboam.api.http.paging import no_arguments, only_arguments
 from jeroboam.api.http.permitted import permitted_cluster
@@ -11,7 +12,10 @@ from jeroboam.api.http.schemas import certificate as schema
 from jeroboam.errors import ConflictError, InvalidRequestError
 from jeroboam.models import Cluster
 from jeroboam.models.certificate import CertificateKind, ClusterCertificate, bundle
+from jeroboam.models.signing_wire import SigningRequest
 from jeroboam.store import Scope
+
+CREATED = 201
 
 router = APIRouter(prefix="/v1", tags=["certificates"])
 
@@ -37,6 +41,34 @@ async def show_authority(
     found = await certificates_of(dependencies, cluster)
     pem = bundle(found, CertificateKind.named(ca_cert_type))
     return schema.authorities(cluster.uuid, pem, links)
+
+
+@router.post(
+    "/certificates",
+    status_code=CREATED,
+    dependencies=[no_arguments],
+    response_model_exclude_unset=True,
+)
+async def sign_certificate(
+    body: schema.CertificateCreate,
+    dependencies: Injected,
+    caller: CurrentCaller,
+    links: CurrentLinks,
+) -> schema.CertificateBody:
+    """Have a CA of a cluster sign a certificate request, of which it copies the subject.
+
+    Whoever may do so can become anybody in the cluster, unless the operator has limited what is
+    signed. No signature can be called back before it ends.
+    """
+    cluster = await permitted_cluster(dependencies, caller, body.cluster_uuid, "certificate:create")
+    await certificates_of(dependencies, cluster)
+    kind = CertificateKind.named(body.ca_cert_type)
+    signing.check(body.csr, kind, signing.SigningRules.of(dependencies.settings))
+    wish = SigningRequest(
+        request_id=caller.request_id, cluster_id=cluster.uuid, kind=kind, csr=body.csr
+    )
+    pem = await dependencies.signer.sign(wish)
+    return schema.signed(body, cluster.uuid, pem, links)
 
 
 @router.get("/clusters/{cluster}/certificates", dependencies=[no_arguments])

@@ -20,7 +20,6 @@ async def _not_served(request: Request) -> None:
 
 _GATED = (("PATCH", "/credentials/{ident}", since(versions.CREDENTIALS, "patch")),)
 _UNGATED = (
-    ("POST", "/certificates"),
     ("PATCH", "/certificates/{ident}"),
 )
 
