@@ -33,6 +33,8 @@ class Groups:
         self._senlin = senlin
         self._cluster = cluster
         self._known = senlin.records([(cluster.uuid, cluster.project_id)]).get(cluster.uuid)
+        # Asked before the lists: those must not hold what an action that has ended has removed.
+        self._removals = [senlin.action(one) for one in self._known.actions] if self._known else []
         self.nodes: Objects = self._mine(senlin.nodes().get(cluster.uuid, ()))
         self.clusters: Objects = self._mine(senlin.clusters().get(cluster.uuid, ()))
         self._usable = {str(one["metadata"].get(GROUP)): str(one["id"]) for one in self.clusters}
@@ -56,10 +58,10 @@ class Groups:
         ]
 
     def actions(self, record: Record) -> Objects:
-        """Return the actions by which a call removes something, if it has not ended."""
+        """Return the actions by which the last call removes something, if it has not ended."""
         if not any(one["id"] in record.leaving for one in (*self.nodes, *self.clusters)):
             return ()
-        return [self._senlin.action(one) for one in record.actions]
+        return self._removals
 
     def make_record(self, spec: Mapping[str, Any]) -> Record:
         """Make the profile that holds the record, and that the clusters themselves have.

@@ -42,20 +42,18 @@ class _Look:
         # Read first: a call is noted only when all that it makes is there to be seen.
         owners = [(watch.cluster_id, watch.project_id) for watch in watches]
         self._records = self._senlin.records(owners)
-        self._nodes = self._senlin.nodes()
-        self._clusters = self._senlin.clusters()
+        self._list()
 
     def progress(self, watch: Watch) -> Progress:
         """Return how far one call is."""
-        nodes = _of_project(self._nodes.get(watch.cluster_id, ()), watch)
-        clusters = _of_project(self._clusters.get(watch.cluster_id, ()), watch)
         record = self._records.get(watch.cluster_id)
+        nodes, clusters = self._there(watch)
         nothing = not nodes and not clusters
         if nothing and (record is None or watch.method is Method.DELETE_CLUSTER):
             return Progress(phase=Phase.GONE, message="Senlin has nothing of this cluster")
         if record is None or record.call != job_key(watch.method, watch.key):
             return Progress(phase=Phase.INTERRUPTED, message="The call never came whole to Senlin")
-        found = made(record, nodes, clusters, self._actions(record, (*nodes, *clusters)))
+        found = self._made(watch, record)
         if found.phase is not Phase.DONE:
             return found
         return self._set_up(watch, record, found)
@@ -70,6 +68,24 @@ class _Look:
         if watch.method.removes:
             return Progress(phase=Phase.GONE, message=found.message)
         return Readiness(connection, watch.cluster_id).of(record.wanted)
+
+    def _made(self, watch: Watch, record: Record) -> Progress:
+        nodes, clusters = self._there(watch)
+        actions = self._actions(record, (*nodes, *clusters))
+        found = made(record, nodes, clusters, actions)
+        if found.phase is Phase.FAILED and actions:
+            # One that ended after the lists were read has removed what still stands in them.
+            self._list()
+            found = made(record, *self._there(watch), actions)
+        return found
+
+    def _list(self) -> None:
+        self._nodes = self._senlin.nodes()
+        self._clusters = self._senlin.clusters()
+
+    def _there(self, watch: Watch) -> tuple[Objects, Objects]:
+        nodes = _of_project(self._nodes.get(watch.cluster_id, ()), watch)
+        return nodes, _of_project(self._clusters.get(watch.cluster_id, ()), watch)
 
     def _actions(self, record: Record, there: Objects) -> Objects:
         if not any(one["id"] in record.leaving for one in there):

@@ -1,6 +1,6 @@
 """A Senlin in memory, as far as the groups of a cluster need one; its actions wait to be done."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jeroboam.drivers.senlin.client import Senlin
@@ -11,13 +11,18 @@ Object = dict[str, Any]
 
 
 class FakeSenlin(Senlin):
-    """Keeps profiles, clusters and nodes of one owner."""
+    """Keeps profiles, clusters and nodes of one owner.
+
+    Its ``ends`` is called when somebody asks for an action, just before the answer.
+    """
 
     def __init__(self, project: str) -> None:
         self._project = project
         self._made = 0
         self.kept: dict[str, dict[str, Object]] = {"profiles": {}, "clusters": {}, "nodes": {}}
         self.forced: list[str] = []
+        self.ends: Callable[[], None] = lambda: None
+        self.status = "RUNNING"
 
     def nodes(self) -> Mapping[str, Sequence[Object]]:
         return self._by_cluster("nodes")
@@ -29,7 +34,8 @@ class FakeSenlin(Senlin):
         return [one for one in self.kept["profiles"].values() if one["name"] in names]
 
     def action(self, ident: str) -> Mapping[str, Any]:
-        return {"id": ident, "status": "RUNNING"}
+        self.ends()
+        return {"id": ident, "status": self.status}
 
     def make_profile(
         self, name: str, spec: Mapping[str, Any], metadata: Mapping[str, Any]

@@ -1,15 +1,18 @@
 """What the driver asks of Senlin, so that a cluster gets the nodes that it shall have."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from jeroboam.drivers.base import Phase
+from jeroboam.drivers.base import Phase, Progress, Watch
+from jeroboam.drivers.senlin import poller
 from jeroboam.drivers.senlin.groups import Groups
 from jeroboam.drivers.senlin.poller import made
 from jeroboam.drivers.senlin.records import MARK, NODE, Record, name_of
-from jeroboam.models import Cluster
+from jeroboam.drivers.servers.engine import job_key
+from jeroboam.models import Cluster, Method
 from tests.unit.drivers.heat.clusters import make_spec
 from tests.unit.drivers.servers.fake_senlin import FakeSenlin
 
@@ -149,3 +152,48 @@ def test_what_is_without_a_note_is_removed_as_well(senlin: FakeSenlin, cluster: 
     senlin.make_node("c-worker-9", "none", "", {MARK: cluster.uuid, NODE: "c-worker-9"})
     Groups(senlin, cluster).delete_all()
     assert Groups(senlin, cluster).empty()
+
+
+def a_removal_that_ends_when_it_is_asked_for(senlin: FakeSenlin, cluster: Cluster) -> None:
+    """Have a call remove a node, and leave the node there until somebody asks for the action."""
+    apply(Groups(senlin, cluster), "first", ["c-worker-0", "c-worker-1"])
+    nodes = dict(senlin.kept["nodes"])
+    surplus = {"servers": ["server-of-c-worker-0"], "ports": []}
+    apply(Groups(senlin, cluster), "second", ["c-worker-1"], surplus)
+    left, senlin.kept["nodes"] = senlin.kept["nodes"], nodes
+
+    def end() -> None:
+        senlin.status, senlin.kept["nodes"] = "SUCCEEDED", left
+
+    senlin.ends = end
+
+
+def test_a_removal_that_ends_while_it_is_looked_at_has_not_failed(
+    senlin: FakeSenlin, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was listed before the action ended is listed again."""
+    a_removal_that_ends_when_it_is_asked_for(senlin, cluster)
+    record = senlin.records([(cluster.uuid, cluster.project_id)])[cluster.uuid]
+    watch = Watch(
+        cluster_id=cluster.uuid,
+        project_id=cluster.project_id,
+        trust_id=None,
+        backend_id=None,
+        method=Method.UPDATE_CLUSTER,
+        key="k",
+    )
+    senlin.note(replace(record, call=job_key(watch.method, watch.key)))
+    monkeypatch.setattr(poller, "Senlin", lambda _: senlin)
+    # Whatever is done with the nodes' servers begins only when Senlin is done.
+    servers = Progress(phase=Phase.DONE, message="asked Nova")
+    monkeypatch.setattr(poller._Look, "_set_up", lambda *_: servers)
+    cloud: Any = None
+    assert poller.SenlinPoller().poll(cloud, [watch]) == {cluster.uuid: servers}
+
+
+def test_groups_do_not_hold_what_has_just_gone(senlin: FakeSenlin, cluster: Cluster) -> None:
+    """A call that comes when a removal has ended sees what is there then."""
+    a_removal_that_ends_when_it_is_asked_for(senlin, cluster)
+    after = Groups(senlin, cluster)
+    assert [name_of(one) for one in after.nodes] == ["c-worker-1"]
+    assert after.at_work() == []
