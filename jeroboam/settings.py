@@ -8,7 +8,6 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from jeroboam.models.certificate import EXTENDED_KEY_USAGES, KEY_USAGES
-
 from jeroboam.models.quota import Amounts, QuotaResource
 
 

@@ -17,7 +17,7 @@ from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from tests.integration.api.cloud import RecordingOperations
 from tests.integration.api.conftest import database, serving
-from tests.integration.isolation.world import QuietCalls, QuietSchedules, World
+from tests.integration.isolation.world import QuietCalls, QuietSchedules, QuietSigner, World
 
 __all__ = ["database"]
 
@@ -61,7 +61,7 @@ async def world(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Asy
     async with serving(settings, store, operations, drivers) as service:
         dependencies = service.app.state.dependencies
         service.app.state.dependencies = dataclasses.replace(
-            dependencies, schedules=QuietSchedules(), coe=QuietCalls()
+            dependencies, schedules=QuietSchedules(), coe=QuietCalls(), signer=QuietSigner()
         )
         service.cloud.images |= {f"{api.coe}-image": {"magnum_distro": api.coe} for api in apis}
         world = World(service)

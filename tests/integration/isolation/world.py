@@ -10,9 +10,12 @@ from typing import Any
 
 import httpx
 
+from jeroboam.certificates import issue_cluster_secrets, to_mapping
 from jeroboam.models import OperationState, Status, utc_now
 from jeroboam.models.coe_wire import CoeRequest
 from jeroboam.models.schedule import Doings, Schedule
+from jeroboam.models.signing_wire import SigningRequest
+from jeroboam.store import Cipher, Store
 from tests.integration.api.cloud import PROJECT
 from tests.integration.api.conftest import Service
 from tests.integration.api.hooks import ALLOWED, SECRET
@@ -72,6 +75,14 @@ class QuietCalls:
     async def call(self, request: CoeRequest) -> bytes:
         """Return what a driver might."""
         return b'{"of": "victim"}'
+
+
+class QuietSigner:
+    """Signs nothing, and says so."""
+
+    async def sign(self, request: SigningRequest) -> str:
+        """Return what is no certificate."""
+        return "unsigned"
 
 
 @dataclass
@@ -134,6 +145,7 @@ class World:
         service, template = self.service, self.things["template"].uuid
         cluster = await service.built(template=template, name="victim-cluster")
         self.things["cluster"] = Thing(cluster, "victim-cluster")
+        await self._certify(cluster)
         self.things["operation"] = Thing(service.operations.started[-1].uuid, "")
         path = f"/v1/clusters/{cluster}/nodegroups"
         answer = await service.call("POST", path, json={"name": "victim-group"})
@@ -145,6 +157,14 @@ class World:
             image = await service.template(name=f"{name}-template", image_id=f"{engine}-image")
             uuid = await service.built(template=image["uuid"], name=name)
             self.things[engine] = Thing(uuid, name)
+
+    async def _certify(self, cluster: str) -> None:
+        """Store secrets as a worker does; the API itself has no key for them."""
+        url = self.service.settings.resolved_database_url
+        worker = await Store.open(url, cipher=Cipher(bytes(32)))
+        made = issue_cluster_secrets("victim-cluster")
+        await worker.secrets.put_if_absent(cluster, to_mapping(made))
+        await worker.close()
 
     async def _others(self) -> None:
         await self._operations()
