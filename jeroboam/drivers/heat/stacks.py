@@ -70,6 +70,21 @@ class Stacks:
         state = StackState.of(record)
         return None if state.deleted else state
 
+    def shown(self, ident: str) -> Mapping[str, Any]:
+        """Return all that Heat shows of a stack.
+
+        Raises:
+            NotFoundError: It is not there.
+        """
+        with translate_cloud_errors(SERVICE):
+            record: Mapping[str, Any] = self._heat.stacks.get(ident).to_dict()
+        return record
+
+    def names(self) -> Mapping[str, str]:
+        """Return the names of the owner's outermost stacks by their ids."""
+        with translate_cloud_errors(SERVICE):
+            return {one.id: one.stack_name for one in self._heat.stacks.list()}
+
     def outputs(self, ident: str) -> Mapping[str, Any]:
         """Return the outputs of a stack by their keys."""
         with translate_cloud_errors(SERVICE):

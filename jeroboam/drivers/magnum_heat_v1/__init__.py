@@ -1,0 +1,1 @@
+"""Clusters that Magnum's Heat drivers have built, up to Magnum 22."""
