@@ -115,6 +115,10 @@ def _catch_identity(environ: dict[str, Any], start_response: StartResponse) -> l
         user_name=header("USER_NAME"),
         project_name=header("PROJECT_NAME"),
         roles=tuple(role for role in header("ROLES").split(",") if role),
+        user_domain_id=header("USER_DOMAIN_ID"),
+        user_domain_name=header("USER_DOMAIN_NAME"),
+        project_domain_id=header("PROJECT_DOMAIN_ID"),
+        project_domain_name=header("PROJECT_DOMAIN_NAME"),
     )
     start_response("204 No Content", [])
     return []

@@ -3,6 +3,10 @@
 An operator overrides them in the file ``JEROBOAM_POLICY_FILE``, as in any OpenStack service.
 ``admin`` means a token with the role ``admin``, on whichever project: as in Magnum, such a token
 acts on the objects of all projects. Give tenants ``member`` or ``reader`` instead.
+
+The building blocks are those of all of Magnum's releases, so that a file which refers to one, or
+overrides one, means here what it meant there. Magnum's clusters had users of their own once; ours
+have none, so ``cluster_user`` holds for nobody and ``deny_cluster_user`` for everybody.
 """
 
 from collections.abc import Sequence
@@ -15,13 +19,38 @@ MEMBER = "rule:admin_or_project_member"
 MEMBER_USER = "rule:admin_or_project_member_user"
 READER_USER = "rule:admin_or_project_reader_user"
 
+# What Magnum's rules for clusters and templates name; they differ where a file overrides them.
+CLUSTER_READER = "rule:admin_or_project_reader_deny_cluster_user"
+CLUSTER_MEMBER = "rule:admin_or_project_member_deny_cluster_user"
+HEALTH_REPORTER = "rule:admin_or_project_member_user_or_cluster_user"
+
+_MEMBER_OR_USER = "rule:context_is_admin or (rule:project_member and rule:user_or_cluster_user)"
+_READER_OR_USER = "rule:context_is_admin or (rule:project_reader and rule:user_or_cluster_user)"
+
 _BUILDING_BLOCKS = (
     ("context_is_admin", "role:admin"),
+    ("admin_api", "rule:context_is_admin"),
+    ("admin_or_owner", "is_admin:True or project_id:%(project_id)s"),
+    ("admin_or_user", "is_admin:True or user_id:%(user_id)s"),
     ("is_user", "user_id:%(user_id)s"),
+    ("cluster_user", "user_id:%(trustee_user_id)s"),
+    ("deny_cluster_user", "not domain_id:%(trustee_domain_id)s"),
+    ("user_or_cluster_user", "rule:is_user or rule:cluster_user"),
+    ("admin_or_user_or_cluster_user", "rule:context_is_admin or rule:user_or_cluster_user"),
     ("project_member", "role:member and project_id:%(project_id)s"),
     ("project_reader", "role:reader and project_id:%(project_id)s"),
+    ("project_member_deny_cluster_user", "rule:project_member and rule:deny_cluster_user"),
+    ("project_reader_deny_cluster_user", "rule:project_reader and rule:deny_cluster_user"),
     ("admin_or_project_member", "rule:context_is_admin or rule:project_member"),
     ("admin_or_project_reader", "rule:context_is_admin or rule:project_reader"),
+    (
+        "admin_or_project_member_deny_cluster_user",
+        "rule:context_is_admin or rule:project_member_deny_cluster_user",
+    ),
+    (
+        "admin_or_project_reader_deny_cluster_user",
+        "rule:context_is_admin or rule:project_reader_deny_cluster_user",
+    ),
     (
         "admin_or_project_member_user",
         "rule:context_is_admin or (rule:project_member and rule:is_user)",
@@ -30,6 +59,12 @@ _BUILDING_BLOCKS = (
         "admin_or_project_reader_user",
         "rule:context_is_admin or (rule:project_reader and rule:is_user)",
     ),
+    (
+        "admin_or_project_member_cluster_user",
+        "rule:context_is_admin or (rule:project_member and rule:cluster_user)",
+    ),
+    ("admin_or_project_member_user_or_cluster_user", _MEMBER_OR_USER),
+    ("admin_or_project_reader_user_or_cluster_user", _READER_OR_USER),
 )
 
 _TEMPLATE = "/v1/clustertemplates/{ident}"
@@ -46,10 +81,10 @@ _FEDERATION = "/v1/federations/{ident}"
 
 # Name, who, what it permits, method, path.
 _RULES = (
-    ("cluster:create", MEMBER, "Create a cluster.", "POST", "/v1/clusters"),
-    ("cluster:delete", MEMBER, "Delete a cluster.", "DELETE", _CLUSTER),
+    ("cluster:create", CLUSTER_MEMBER, "Create a cluster.", "POST", "/v1/clusters"),
+    ("cluster:delete", CLUSTER_MEMBER, "Delete a cluster.", "DELETE", _CLUSTER),
     ("cluster:delete_all_projects", ADMIN, "Delete any project's cluster.", "DELETE", _CLUSTER),
-    ("cluster:detail", READER, "List clusters in detail.", "GET", "/v1/clusters/detail"),
+    ("cluster:detail", CLUSTER_READER, "List clusters in detail.", "GET", "/v1/clusters/detail"),
     (
         "cluster:detail_all_projects",
         ADMIN,
@@ -57,22 +92,28 @@ _RULES = (
         "GET",
         "/v1/clusters/detail",
     ),
-    ("cluster:get", READER, "Show a cluster.", "GET", _CLUSTER),
+    ("cluster:get", CLUSTER_READER, "Show a cluster.", "GET", _CLUSTER),
     (
         "cluster:get_driver",
-        READER,
+        CLUSTER_READER,
         "Show by which driver a cluster was built.",
         "GET",
         f"{_CLUSTER}/driver",
     ),
     ("cluster:get_one_all_projects", ADMIN, "Show any project's cluster.", "GET", _CLUSTER),
-    ("cluster:get_all", READER, "List clusters.", "GET", "/v1/clusters"),
+    ("cluster:get_all", CLUSTER_READER, "List clusters.", "GET", "/v1/clusters"),
     ("cluster:get_all_all_projects", ADMIN, "List all projects' clusters.", "GET", "/v1/clusters"),
-    ("cluster:update", MEMBER, "Change a cluster.", "PATCH", _CLUSTER),
+    ("cluster:update", CLUSTER_MEMBER, "Change a cluster.", "PATCH", _CLUSTER),
     ("cluster:update_all_projects", ADMIN, "Change any project's cluster.", "PATCH", _CLUSTER),
-    ("cluster:update_health_status", MEMBER_USER, "Report a cluster's health.", "PATCH", _CLUSTER),
-    ("cluster:resize", MEMBER, "Resize a cluster.", "POST", f"{_ACTIONS}/resize"),
-    ("cluster:upgrade", MEMBER, "Upgrade a cluster.", "POST", f"{_ACTIONS}/upgrade"),
+    (
+        "cluster:update_health_status",
+        HEALTH_REPORTER,
+        "Report a cluster's health.",
+        "PATCH",
+        _CLUSTER,
+    ),
+    ("cluster:resize", CLUSTER_MEMBER, "Resize a cluster.", "POST", f"{_ACTIONS}/resize"),
+    ("cluster:upgrade", CLUSTER_MEMBER, "Upgrade a cluster.", "POST", f"{_ACTIONS}/upgrade"),
     (
         "cluster:upgrade_all_projects",
         ADMIN,
@@ -80,12 +121,25 @@ _RULES = (
         "POST",
         f"{_ACTIONS}/upgrade",
     ),
-    ("cluster:rebuild", MEMBER, "Rebuild a cluster's nodes.", "POST", f"{_ACTIONS}/rebuild"),
-    ("cluster:reboot", MEMBER, "Reboot a cluster's nodes.", "POST", f"{_ACTIONS}/reboot"),
-    ("cluster:usage", READER, "Show what a cluster uses.", "GET", f"{_CLUSTER}/usage"),
+    (
+        "cluster:rebuild",
+        CLUSTER_MEMBER,
+        "Rebuild a cluster's nodes.",
+        "POST",
+        f"{_ACTIONS}/rebuild",
+    ),
+    ("cluster:reboot", CLUSTER_MEMBER, "Reboot a cluster's nodes.", "POST", f"{_ACTIONS}/reboot"),
+    ("cluster:usage", CLUSTER_READER, "Show what a cluster uses.", "GET", f"{_CLUSTER}/usage"),
+    (
+        "cluster:import",
+        MEMBER,
+        "Take over a cluster that Magnum's Heat drivers have built.",
+        "POST",
+        "/v1/clusters/import",
+    ),
     (
         "cluster:check_health",
-        MEMBER,
+        CLUSTER_MEMBER,
         "Check a cluster's health now.",
         "POST",
         f"{_ACTIONS}/check_health",
@@ -97,7 +151,13 @@ _RULES = (
         "DELETE",
         f"{_CLUSTER}?force=true",
     ),
-    ("clustertemplate:create", MEMBER, "Create a template.", "POST", "/v1/clustertemplates"),
+    (
+        "clustertemplate:create",
+        CLUSTER_MEMBER,
+        "Create a template.",
+        "POST",
+        "/v1/clustertemplates",
+    ),
     ("clustertemplate:delete", MEMBER, "Delete a template.", "DELETE", _TEMPLATE),
     (
         "clustertemplate:delete_all_projects",
@@ -108,7 +168,7 @@ _RULES = (
     ),
     (
         "clustertemplate:detail",
-        READER,
+        CLUSTER_READER,
         "List templates in detail.",
         "GET",
         "/v1/clustertemplates/detail",
@@ -120,7 +180,7 @@ _RULES = (
         "GET",
         "/v1/clustertemplates/detail",
     ),
-    ("clustertemplate:get", READER, "Show a template.", "GET", _TEMPLATE),
+    ("clustertemplate:get", CLUSTER_READER, "Show a template.", "GET", _TEMPLATE),
     (
         "clustertemplate:get_one_all_projects",
         ADMIN,
@@ -128,7 +188,7 @@ _RULES = (
         "GET",
         _TEMPLATE,
     ),
-    ("clustertemplate:get_all", READER, "List templates.", "GET", "/v1/clustertemplates"),
+    ("clustertemplate:get_all", CLUSTER_READER, "List templates.", "GET", "/v1/clustertemplates"),
     (
         "clustertemplate:get_all_all_projects",
         ADMIN,
@@ -279,7 +339,7 @@ _RULES = (
     ),
     (
         "credential:rotate",
-        "rule:project_member",
+        "rule:project_member_deny_cluster_user",
         "Replace a cluster's credential.",
         "PATCH",
         "/v1/credentials/{cluster}",
@@ -291,12 +351,18 @@ _RULES = (
     ("quota:delete", ADMIN, "Remove a quota.", "DELETE", _QUOTA),
     ("stats:get_all", READER, "Show numbers of clusters and nodes.", "GET", "/v1/stats"),
     ("magnum-service:get_all", ADMIN, "List the service's processes.", "GET", "/v1/mservices"),
-    ("federation:create", MEMBER, "Create a federation.", "POST", "/v1/federations"),
-    ("federation:update", MEMBER, "Change a federation.", "PATCH", _FEDERATION),
-    ("federation:delete", MEMBER, "Delete a federation.", "DELETE", _FEDERATION),
-    ("federation:get", READER, "Show a federation.", "GET", _FEDERATION),
-    ("federation:get_all", READER, "List federations.", "GET", "/v1/federations"),
-    ("federation:detail", READER, "List federations in detail.", "GET", "/v1/federations/detail"),
+    ("federation:create", CLUSTER_MEMBER, "Create a federation.", "POST", "/v1/federations"),
+    ("federation:update", CLUSTER_MEMBER, "Change a federation.", "PATCH", _FEDERATION),
+    ("federation:delete", CLUSTER_MEMBER, "Delete a federation.", "DELETE", _FEDERATION),
+    ("federation:get", CLUSTER_READER, "Show a federation.", "GET", _FEDERATION),
+    ("federation:get_all", CLUSTER_READER, "List federations.", "GET", "/v1/federations"),
+    (
+        "federation:detail",
+        CLUSTER_READER,
+        "List federations in detail.",
+        "GET",
+        "/v1/federations/detail",
+    ),
 )
 
 

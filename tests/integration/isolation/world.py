@@ -72,7 +72,7 @@ class QuietSchedules:
 class QuietCalls:
     """Answers for the engines in clusters, with the cluster's name."""
 
-    async def call(self, request: CoeRequest) -> bytes:
+    async def call(self, request: CoeRequest, queue: str | None = None) -> bytes:
         """Return what a driver might."""
         return b'{"of": "victim"}'
 
