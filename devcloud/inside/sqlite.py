@@ -5,19 +5,46 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from oslo_db.sqlalchemy import enginefacade
-from sqlalchemy import event, types
+from oslo_db.sqlalchemy import enginefacade, engines
+from sqlalchemy import event, pool, types
 from sqlalchemy.dialects.sqlite import base as dialect
 from sqlalchemy.engine import Engine
 
 WRITER = "devcloud_writer"
+KEPT_CONNECTIONS = 8
 
 
 def install() -> None:
     """Patch before the first engine is created."""
+    _keep_connections()
     _tune_connections()
     _begin_writers_immediately()
     _never_reuse_ids()
+
+
+def _keep_connections() -> None:
+    """Use connections again, of which oslo.db opens a new one for each transaction.
+
+    Opening and closing them was a quarter of the processor time of all services. There is no upper
+    limit, for whoever waits for a connection may hold the lock that another one waits for.
+    """
+    create = engines.create_engine
+
+    def _create_pooled(url: Any, **arguments: Any) -> tuple[Engine, Engine]:
+        if arguments.get("poolclass") is pool.NullPool:
+            arguments |= {
+                "poolclass": pool.QueuePool,
+                "pool_size": KEPT_CONNECTIONS,
+                "max_overflow": -1,
+            }
+        engine = sa.create_engine(url, **arguments)
+        return engine, engine
+
+    def _create_engine(*arguments: Any, **options: Any) -> Engine:
+        engine: Engine = create(*arguments, _engine_target=_create_pooled, **options)
+        return engine
+
+    engines.create_engine = _create_engine
 
 
 def _tune_connections() -> None:
