@@ -1,15 +1,11 @@
 """The Senlin driver on a real Senlin, Nova and Neutron, without the engine around it."""
 
-import asyncio
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from keystoneauth1.session import Session
 
 from devcloud import Devcloud, Fault
-from jeroboam.api.http.caller import Caller
-from jeroboam.api.http.server import KeystoneTrusts
 from jeroboam.drivers.base import Phase
 from jeroboam.drivers.k8s_senlin_v1.driver import SenlinDriver
 from jeroboam.drivers.senlin.client import Senlin
@@ -52,11 +48,8 @@ def acquainted(cloud: Devcloud, tenant: Tenant) -> None:
             return
     with pytest.raises(InvalidRequestError, match="never met the owner"):
         case.create()
-    token = logins.token_of(owner)
-    with ThreadPoolExecutor(1) as threads:
-        trusts_of_api = KeystoneTrusts(tenant.access, threads)
-        caller = Caller(tenant.identity, "req-of-a-create", token)
-        asyncio.run(trusts_of_api.prepare_owner(caller, SenlinDriver()))
+    session = tenant.access.token_session(logins.token_of(owner), tenant.identity.project_id)
+    SenlinDriver().prepare_owner(tenant.access, session)
 
 
 @pytest.fixture(scope="class")
