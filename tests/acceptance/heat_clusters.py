@@ -264,10 +264,18 @@ class Living:
                 return
         raise AssertionError(f"The cluster is still there: {progress}")
 
+    def listed_servers(self) -> list[Any]:
+        """Return Nova's servers of the cluster; during a replacement two have one name."""
+        short = short_id(self.spec.cluster)
+        return list(self.tenant.resources.compute.servers(name=short))
+
     def servers(self) -> dict[str, Any]:
         """Return Nova's servers of the cluster by name."""
-        short = short_id(self.spec.cluster)
-        return {one.name: one for one in self.tenant.resources.compute.servers(name=short)}
+        return {one.name: one for one in self.listed_servers()}
+
+    def every_id(self) -> set[str]:
+        """Return the ids of Nova's servers."""
+        return {one.id for one in self.listed_servers()}
 
     def ids(self) -> dict[str, str]:
         """Return the ids of Nova's servers by name."""
