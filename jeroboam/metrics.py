@@ -3,18 +3,27 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from jeroboam.models import Cluster, HealthStatus
+from jeroboam.models.certificate import CertificateEnds
 from jeroboam.models.monitoring import Monitored
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+EXPIRING_DAYS = (7, 30, 90)
+"""For these numbers of days it is told how many certificates end within them."""
 
 _HEALTH = {HealthStatus.HEALTHY: 1, HealthStatus.UNHEALTHY: 0, HealthStatus.UNKNOWN: -1}
 
 Found = Sequence[tuple[Cluster, Monitored]]
 
 
-def page(found: Found) -> str:
-    """Return the metrics of all clusters that were looked at."""
-    return "".join(f"{line}\n" for line in _lines(found))
+def page(found: Found, ends: CertificateEnds) -> str:
+    """Return the metrics of all clusters.
+
+    Args:
+        found: Those that were looked at.
+        ends: When their certificate authorities end.
+    """
+    return "".join(f"{line}\n" for line in (*_lines(found), *_certificates(ends)))
 
 
 def _lines(found: Found) -> Iterator[str]:
@@ -40,6 +49,23 @@ def _lines(found: Found) -> Iterator[str]:
         ("memory_capacity_bytes", "memory_capacity_mib", "Memory that is there"),
     ):
         yield from _family(f"jeroboam_node_{name}", f"{text}, by node.", _of_nodes(found, field))
+
+
+def _certificates(ends: CertificateEnds) -> Iterator[str]:
+    yield from _family(
+        "jeroboam_certificate_expiry_timestamp_seconds",
+        "When the first of all clusters' CAs of a kind ends.",
+        ((f'kind="{kind}"', first.timestamp()) for kind, first in ends.first.items()),
+    )
+    yield from _family(
+        "jeroboam_certificates_expiring",
+        "How many clusters' CAs of a kind end within so many days, or have ended.",
+        (
+            (f'kind="{kind}",days="{days}"', number)
+            for days, numbers in ends.within.items()
+            for kind, number in numbers.items()
+        ),
+    )
 
 
 def _of_nodes(found: Found, field: str) -> Iterator[tuple[str, float]]:

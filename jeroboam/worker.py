@@ -34,6 +34,7 @@ from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.drivers_elsewhere import DriversElsewhere
 from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
 from jeroboam.hooks.kit import HookKit
+from jeroboam.models import utc_now
 from jeroboam.sandbox import SandboxRunner
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
@@ -216,7 +217,8 @@ async def run(settings: Settings, driver: str | None = None) -> None:
 
 
 async def _metrics(store: Store) -> str:
-    return metrics.page(await store.monitoring.all())
+    ends = await store.certificates.ends(utc_now(), metrics.EXPIRING_DAYS)
+    return metrics.page(await store.monitoring.all(), ends)
 
 
 async def _heartbeat(store: Store, driver: str | None) -> None:

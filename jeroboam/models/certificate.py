@@ -1,6 +1,6 @@
 """What everybody may know of a cluster's certificate authorities."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 
@@ -67,6 +67,18 @@ class ClusterCertificate(Model):
     serial: str
     not_before: datetime
     not_after: datetime
+
+
+class CertificateEnds(Model):
+    """When the current authorities of all clusters end, by kind.
+
+    Args:
+        first: The earliest end.
+        within: How many end within so many days, or have ended.
+    """
+
+    first: Mapping[CertificateKind, datetime]
+    within: Mapping[int, Mapping[CertificateKind, int]]
 
 
 def bundle(certificates: Iterable[ClusterCertificate], kind: CertificateKind) -> str:

@@ -1,12 +1,17 @@
 """The public halves of clusters' certificate authorities."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from jeroboam.models.certificate import CertificateKind, CertificateState, ClusterCertificate
+from jeroboam.models.certificate import (
+    CertificateEnds,
+    CertificateKind,
+    CertificateState,
+    ClusterCertificate,
+)
 from jeroboam.store.database import Database
 from jeroboam.store.query import fetch_all, model_of, values_of
 from jeroboam.store.tables import ClusterCertificateRow
@@ -31,8 +36,18 @@ class CertificateRepository:
         states, kinds = list(CertificateState), list(CertificateKind)
         return sorted(found, key=lambda one: (states.index(one.state), kinds.index(one.kind)))
 
-    async def earliest_end(self) -> Mapping[str, datetime]:
-        """Return when the first of all clusters' current authorities ends, by kind."""
+    async def ends(self, now: datetime, days: Sequence[int]) -> CertificateEnds:
+        """Return when the current authorities of all clusters end.
+
+        Args:
+            days: For each of these, how many end within so many days of ``now``.
+        """
+        return CertificateEnds(
+            first=await self._first_ends(),
+            within={count: await self._ending(now + timedelta(days=count)) for count in days},
+        )
+
+    async def _first_ends(self) -> Mapping[CertificateKind, datetime]:
         table = ClusterCertificateRow
         statement = (
             select(table.kind, func.min(table.not_after).label("first"))
@@ -41,10 +56,9 @@ class CertificateRepository:
             .order_by(table.kind)
         )
         rows = await self._database.read(fetch_all, statement)
-        return {row["kind"]: row["first"] for row in rows}
+        return {CertificateKind(row["kind"]): row["first"] for row in rows}
 
-    async def ending_before(self, moment: datetime) -> Mapping[str, int]:
-        """Return how many current authorities end before ``moment``, by kind."""
+    async def _ending(self, moment: datetime) -> Mapping[CertificateKind, int]:
         table = ClusterCertificateRow
         statement = (
             select(table.kind, func.count().label("number"))
@@ -52,7 +66,8 @@ class CertificateRepository:
             .group_by(table.kind)
         )
         rows = await self._database.read(fetch_all, statement)
-        return {row["kind"]: row["number"] for row in rows}
+        found = {row["kind"]: row["number"] for row in rows}
+        return {kind: found.get(kind, 0) for kind in CertificateKind}
 
 
 async def publish(

@@ -221,7 +221,9 @@ async def test_metrics_are_served_beside_the_liveness(watched: Watched) -> None:
     async def page() -> str:
         if away:
             raise StoreUnavailableError("away")
-        return metrics.page(await watched.engine.store.monitoring.all())
+        store = watched.engine.store
+        ends = await store.certificates.ends(utc_now(), metrics.EXPIRING_DAYS)
+        return metrics.page(await store.monitoring.all(), ends)
 
     async with health.listening(settings, (), page), httpx.AsyncClient() as client:
         text = (await client.get(f"{url}/metrics")).text
@@ -230,6 +232,11 @@ async def test_metrics_are_served_beside_the_liveness(watched: Watched) -> None:
         node = f'{{{labels},node="one",source="tests"}}'
         assert f"jeroboam_node_cpu_cores{node} 1.5\n" in text
         assert f"jeroboam_node_memory_bytes{node} 536870912\n" in text
+        assert 'jeroboam_certificates_expiring{kind="etcd",days="30"} 0\n' in text
+        first = (await watched.engine.store.certificates.list(watched.uuid))[0]
+        assert first.kind == "kubernetes"
+        name = 'jeroboam_certificate_expiry_timestamp_seconds{kind="kubernetes"}'
+        assert f"{name} {first.not_after.timestamp():.15g}\n" in text
         assert (await client.get(f"{url}/")).text == "alive\n"
         away = True
         assert (await client.get(f"{url}/metrics")).status_code == 503

@@ -12,6 +12,7 @@ from jeroboam import certificate_sets
 from jeroboam.certificates import issue_cluster_secrets, to_mapping
 from jeroboam.errors import ConfigurationError, NotFoundError
 from jeroboam.models import new_uuid
+from jeroboam.models.certificate import CertificateKind
 from jeroboam.store import Cipher, Store
 from tests.integration.store.builders import stored
 
@@ -71,10 +72,13 @@ async def test_the_public_halves_are_readable_without_the_key(
     assert len(await keyless.certificates.list(uuid)) == 6
     await store.secrets.change(uuid, certificate_sets.drop)
     assert [one.pem for one in await keyless.certificates.list(uuid)] == pems
-    assert set(await keyless.certificates.earliest_end()) == {"kubernetes", "etcd", "front_proxy"}
     end = found[0].not_after
-    assert (await keyless.certificates.ending_before(end + timedelta(days=1)))["etcd"] == 1
-    assert await keyless.certificates.ending_before(end - timedelta(days=1)) == {}
+    ends = await keyless.certificates.ends(end - timedelta(days=2), (1, 3))
+    assert ends.first == {one.kind: one.not_after for one in found}
+    assert ends.within == {
+        1: dict.fromkeys(CertificateKind, 0),
+        3: dict.fromkeys(CertificateKind, 1),
+    }
     await store.secrets.delete(uuid)
     assert await keyless.certificates.list(uuid) == []
     await keyless.close()
