@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sqlalchemy import ColumnElement, func, insert, select, true, update
 from sqlalchemy.exc import IntegrityError
@@ -48,6 +48,13 @@ class Numbers:
 
 _NOUN = "Cluster"
 _GROUP_NOUN = "Node group"
+
+
+class ListedGroup(NamedTuple):
+    """What a list of clusters shows of a node group."""
+
+    role: str
+    node_count: int
 
 
 class ClusterRepository:
@@ -125,6 +132,15 @@ class ClusterRepository:
         for group in await self._database.read(_groups_of, cluster_ids):
             groups[group.cluster_id] += (group,)
         return groups
+
+    async def sizes(self, cluster_ids: Sequence[str]) -> Mapping[str, Sequence[ListedGroup]]:
+        """Return how large the node groups of several clusters are, and nothing else of them."""
+        columns = NodeGroupRow.cluster_id, NodeGroupRow.role, NodeGroupRow.node_count
+        statement = select(*columns).where(NodeGroupRow.cluster_id.in_(cluster_ids))
+        sizes: dict[str, list[ListedGroup]] = {uuid: [] for uuid in cluster_ids}
+        for row in await self._database.read(fetch_all, statement):
+            sizes[row["cluster_id"]].append(ListedGroup(row["role"], row["node_count"]))
+        return sizes
 
     async def node_group(self, cluster_id: str, ident: str) -> NodeGroup:
         """Return the cluster's node group with this uuid or name.

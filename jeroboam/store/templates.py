@@ -1,5 +1,7 @@
 """Cluster templates."""
 
+from collections.abc import Collection, Mapping
+
 from sqlalchemy import (
     ColumnElement,
     Text,
@@ -22,6 +24,7 @@ from jeroboam.store.query import (
     Page,
     Scope,
     execute,
+    fetch_all,
     fetch_one,
     fetch_page,
     identified,
@@ -67,6 +70,12 @@ class TemplateRepository:
             visible &= TemplateRow.hidden.is_(False)
         rows = await self._database.read(fetch_page, TemplateRow, visible, page, _NOUN)
         return [model_of(ClusterTemplate, TemplateRow, row) for row in rows]
+
+    async def labels(self, uuids: Collection[str]) -> Mapping[str, Mapping[str, str]]:
+        """Return the labels of several templates at once, by uuid."""
+        statement = select(TemplateRow.uuid, TemplateRow.labels).where(TemplateRow.uuid.in_(uuids))
+        rows = await self._database.read(fetch_all, statement)
+        return {row["uuid"]: row["labels"] for row in rows}
 
     async def update(self, template: ClusterTemplate) -> ClusterTemplate:
         """Replace the template of the same uuid and return it with its time of change."""

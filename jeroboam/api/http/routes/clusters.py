@@ -1,7 +1,6 @@
 """``/v1/clusters``."""
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from fastapi import APIRouter, Depends
 from fastapi.responses import Response
@@ -28,8 +27,7 @@ from jeroboam.api.http.paging import (
 from jeroboam.api.http.patches import PatchOperation
 from jeroboam.api.http.permitted import permitted_cluster
 from jeroboam.api.http.schemas import cluster as schema
-from jeroboam.models import Cluster, ClusterTemplate
-from jeroboam.store import Scope
+from jeroboam.models import Cluster
 
 router = APIRouter(prefix="/v1/clusters", tags=["clusters"])
 
@@ -48,9 +46,9 @@ async def list_clusters(
         "cluster:get_all_all_projects", caller.identity
     )
     clusters = await dependencies.store.clusters.list(caller.scope, paging.page)
-    groups = await dependencies.store.clusters.node_groups([one.uuid for one in clusters])
+    sizes = await dependencies.store.clusters.sizes([one.uuid for one in clusters])
     return schema.ClusterList(
-        clusters=[schema.summary(one, groups[one.uuid], links, version) for one in clusters],
+        clusters=[schema.summary(one, sizes[one.uuid], links, version) for one in clusters],
         **paging.next_link(clusters, "clusters"),
     )
 
@@ -68,10 +66,12 @@ async def list_clusters_in_detail(
     dependencies.authorizer.require_for_all_projects("cluster:detail_all_projects", caller.identity)
     clusters = await dependencies.store.clusters.list(caller.scope, paging.page)
     groups = await dependencies.store.clusters.node_groups([one.uuid for one in clusters])
-    templates = await _templates(dependencies, clusters)
+    labels = await dependencies.store.templates.labels(
+        {one.cluster_template_id for one in clusters}
+    )
     details = [
         schema.detail(
-            one, groups[one.uuid], templates[one.cluster_template_id].labels, links, version
+            one, groups[one.uuid], labels.get(one.cluster_template_id, {}), links, version
         )
         for one in clusters
     ]
@@ -188,14 +188,3 @@ async def _with_progress(dependencies: Dependencies, cluster: Cluster) -> Cluste
     if sentence is None:
         return cluster
     return cluster.model_copy(update={"status_reason": sentence})
-
-
-async def _templates(
-    dependencies: Dependencies, clusters: Sequence[Cluster]
-) -> Mapping[str, ClusterTemplate]:
-    """Return the templates of a page by uuid; clusters commonly share them."""
-    uuids = sorted({cluster.cluster_template_id for cluster in clusters})
-    templates = await asyncio.gather(
-        *(dependencies.store.templates.get(uuid, Scope(None)) for uuid in uuids)
-    )
-    return dict(zip(uuids, templates, strict=True))

@@ -1,7 +1,7 @@
 """Clusters on the wire."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field, StringConstraints
 
@@ -144,9 +144,21 @@ class ClusterDetailList(ResponseModel):
     next: str | None = None
 
 
+class Sized(Protocol):
+    """What a list needs to know of a node group."""
+
+    @property
+    def role(self) -> str:
+        """Whether its nodes are masters."""
+
+    @property
+    def node_count(self) -> int:
+        """How many they are."""
+
+
 def summary(
     cluster: Cluster,
-    groups: Sequence[NodeGroup],
+    groups: Sequence[Sized],
     links: Links,
     version: versions.Microversion,
 ) -> ClusterSummary:
@@ -191,7 +203,7 @@ def with_faults(
 
 def _summary_fields(
     cluster: Cluster,
-    groups: Sequence[NodeGroup],
+    groups: Sequence[Sized],
     links: Links,
     version: versions.Microversion,
 ) -> dict[str, Any]:
