@@ -196,6 +196,41 @@ class Cloud(CloudAccess):
             self._delete_unusable_trust(trust_id)
         self._forget_tenant(trust_id)
 
+    def trust_works(self, trust_id: str) -> bool:
+        """Return whether one can log in with a trust now; a token from before would not tell."""
+        self._forget_tenant(trust_id)
+        try:
+            self.tenant_session(trust_id)
+        except CredentialRejectedError:
+            return False
+        return True
+
+    def retire_trust(self, trust_id: str) -> bool:
+        """Revoke a trust unless something that was delegated from it is still there.
+
+        That is Heat's own trust, where a cluster's credential was replaced by another one of the
+        same user. One of which nobody can make use goes in any case.
+
+        Returns:
+            Whether it is gone.
+
+        Raises:
+            NotAuthorizedError: It exists, and Jeroboam may not delete it.
+        """
+        if self.trust_works(trust_id) and self._is_delegated(trust_id):
+            return False
+        self.delete_trust(trust_id)
+        return True
+
+    def _is_delegated(self, trust_id: str) -> bool:
+        session = self.tenant_session(trust_id)
+        with translate_cloud_errors(_KEYSTONE):
+            user = session.get_user_id()
+            given = session.get(
+                _TRUSTS, params={"trustor_user_id": user}, endpoint_filter=_IDENTITY_API
+            ).json()["trusts"]
+        return any(one.get("redelegated_trust_id") == trust_id for one in given)
+
     def _post_trust(self, token: str, identity: Identity, roles: Sequence[str]) -> str:
         trust = {
             "trustor_user_id": identity.user_id,

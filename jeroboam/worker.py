@@ -26,6 +26,7 @@ from jeroboam.activities.planning import Planner
 from jeroboam.activities.poll_hub import PollHub
 from jeroboam.activities.reconcile import ReconcileActivities
 from jeroboam.activities.schedule_upkeep import UpkeepActivities
+from jeroboam.activities.rotation import RotationActivities
 from jeroboam.activities.scheduled import ScheduledActivities
 from jeroboam.activities.signing import SigningActivities
 from jeroboam.activities.waiting import WaitActivities
@@ -53,6 +54,8 @@ from jeroboam.workflows.reconcile import ReconcileWorkflow
 from jeroboam.workflows.resize_cluster import ResizeClusterWorkflow
 from jeroboam.workflows.schedule_client import ScheduleClient
 from jeroboam.workflows.scheduled import ScheduledOperationWorkflow
+from jeroboam.workflows.rotate_ca import RotateCaWorkflow
+from jeroboam.workflows.rotate_credential import RotateCredentialWorkflow
 from jeroboam.workflows.schedules import ensure_schedules
 from jeroboam.workflows.sign_certificate import SignCertificateWorkflow
 from jeroboam.workflows.soft_reboot_cluster import SoftRebootClusterWorkflow
@@ -77,6 +80,8 @@ WORKFLOWS = (
     CheckHealthWorkflow,
     ReconcileWorkflow,
     ScheduledOperationWorkflow,
+    RotateCaWorkflow,
+    RotateCredentialWorkflow,
     SyncSchedulesWorkflow,
     SignCertificateWorkflow,
     CallCoeWorkflow,
@@ -101,6 +106,7 @@ def build_workers(
     hooks = HookActivities(dependencies, admission)
     reconcile = ReconcileActivities(store, operations)
     schedules = ScheduleClient(client, store, settings)
+    rotation = RotationActivities(dependencies, admission)
     planner = Planner(store, dependencies.drivers, dependencies.hooks)
     scheduled = ScheduledActivities(store, planner, schedules)
     upkeep = UpkeepActivities(store, schedules)
@@ -123,7 +129,9 @@ def build_workers(
             short.collect_outputs,
             short.check_health,
             short.find_leftovers,
-            short.revoke_credentials,
+            rotation.try_credentials,
+            rotation.revoke_credentials,
+            rotation.turn_certificates,
             drains.drain,
             drains.undrain,
             hooks.run_hook,
@@ -194,6 +202,7 @@ async def run(settings: Settings, driver: str | None = None) -> None:
         client = await temporal.connect_when_up(settings)
         await temporal.register_search_attributes(client)
         workers = (
+            retire_trust=lambda name, trust: cloud(name).retire_trust(trust),
             own_worker.build_driver_workers(client, dependencies, settings, hooks_key, driver)
             if driver
             else build_workers(client, store, settings, dependencies)

@@ -27,6 +27,8 @@ class Dependencies:
     Args:
         cloud: Returns the access to a cloud by its name in ``clouds.yaml``; cached.
         revoke_trust: Removes a cluster's trust from a cloud; none is success.
+        retire_trust: Removes a trust that a cluster uses no more, unless something that the cloud
+            delegated from it is still in use; returns whether it is gone.
         outbound: The way out for hooks.
         callbacks: Makes the URLs of their late answers.
         files: Where drivers find what clusters were built from.
@@ -37,6 +39,7 @@ class Dependencies:
     hooks: HookRegistry
     cloud: Callable[[str], CloudAccess]
     revoke_trust: Callable[[str, str], None]
+    retire_trust: Callable[[str, str], bool] = field(default=lambda _cloud, _trust: False)
     outbound: Outbound = field(default_factory=lambda: HookKit().outbound)
     callbacks: Callbacks = field(default_factory=lambda: HookKit().callbacks)
     files: FileCache | None = None

@@ -112,12 +112,3 @@ class OperationActivities:
             return StepResult(message="Nothing is left.")
         advice = _ADVICE.get(step.kind, " Delete the cluster.")
         raise BackendFailedError(f"Left in the cloud: {', '.join(left)}.{advice}")
-
-    @activity.defn
-    async def revoke_credentials(self, step: StepInput) -> StepResult:
-        """Remove the trust with which Jeroboam acted for the owner."""
-        await self._admission.operation(step.operation_id)
-        cluster = (await self._store.clusters.spec(step.cluster_id)).cluster
-        if cluster.trust_id:
-            await threads.call(self._dependencies.revoke_trust, cluster.cloud, cluster.trust_id)
-        return StepResult()

@@ -2,6 +2,8 @@
 
 from jeroboam.drivers.base import (
     ClusterDriver,
+    SupportsCertificateRotation,
+    SupportsCredentialRotation,
     SupportsDrain,
     SupportsHealth,
     SupportsNodeGroups,
@@ -30,6 +32,8 @@ _NEEDED = {
     OperationKind.UPDATE_NODE_GROUP: SupportsNodeGroups,
     OperationKind.DELETE_NODE_GROUP: SupportsNodeGroups,
     OperationKind.CHECK_HEALTH: SupportsHealth,
+    OperationKind.ROTATE_CA: SupportsCertificateRotation,
+    OperationKind.ROTATE_CREDENTIAL: SupportsCredentialRotation,
 }
 
 _NEED_ENABLED = frozenset({OperationKind.CREATE, OperationKind.UPGRADE})
@@ -151,5 +155,7 @@ def check(
         driver.check_upgrade(spec, target)
     elif isinstance(driver, SupportsRebuild) and kind is OperationKind.REBUILD:
         driver.check_rebuild(spec, chosen_nodes(spec, parameters))
+    elif isinstance(driver, SupportsCertificateRotation) and kind is OperationKind.ROTATE_CA:
+        driver.check_certificate_rotation(spec)
     elif isinstance(driver, SupportsNodeGroups) and parameters.group:
         driver.check_node_group(target, target.group(parameters.group.uuid))

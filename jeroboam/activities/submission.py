@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from jeroboam.activities import threads
 from jeroboam.activities.admission import Admitted
 from jeroboam.drivers.base import (
+    SupportsCertificateRotation,
+    SupportsCredentialRotation,
     SupportsNodeGroups,
     SupportsReboot,
     SupportsRebuild,
@@ -90,6 +92,34 @@ def _rebuild_nodes(admitted: Admitted, call: BackendCall) -> None:
     driver.rebuild_nodes(admitted.context, spec, spec.nodes(call.nodes))
 
 
+def _rotate_credential(admitted: Admitted, call: BackendCall) -> None:
+    driver = admitted.driver
+    if not isinstance(driver, SupportsCredentialRotation):
+        raise _lacks(admitted, call)
+    spec = admitted.spec_of(call)
+    former = admitted.target if call.restore else admitted.spec
+    driver.rotate_credential(
+        admitted.context,
+        spec,
+        spec.group(call.node_group) if call.node_group else None,
+        former.cluster.trust_id,
+        admitted.step.minutes_left,
+    )
+
+
+def _renew_certificates(admitted: Admitted, call: BackendCall) -> None:
+    driver = admitted.driver
+    if not isinstance(driver, SupportsCertificateRotation):
+        raise _lacks(admitted, call)
+    driver.renew_certificates(
+        admitted.context,
+        admitted.spec_of(call),
+        _group(admitted, call),
+        call.batch_size,
+        admitted.step.minutes_left,
+    )
+
+
 _SUBMISSIONS: Mapping[Method, Callable[[Admitted, BackendCall], str | None]] = {
     Method.CREATE_CLUSTER: _create_cluster,
     Method.UPDATE_CLUSTER: _update_cluster,
@@ -99,6 +129,8 @@ _SUBMISSIONS: Mapping[Method, Callable[[Admitted, BackendCall], str | None]] = {
     Method.UPGRADE_NODE_GROUP: _upgrade_node_group,
     Method.REBOOT_NODES: _reboot_nodes,
     Method.REBUILD_NODES: _rebuild_nodes,
+    Method.ROTATE_CREDENTIAL: _rotate_credential,
+    Method.RENEW_CERTIFICATES: _renew_certificates,
 }
 
 

@@ -157,7 +157,8 @@ def watch_of(admitted: Admitted, call: BackendCall) -> Watch:
     return Watch(
         cluster_id=cluster.uuid,
         project_id=cluster.project_id,
-        trust_id=cluster.trust_id,
+        # Of a rotation that is the new one: the recorded one may be of no use any more.
+        trust_id=admitted.spec_of(call).cluster.trust_id,
         backend_id=backend_id,
         method=call.method,
         key=admitted.context.idempotency_key,

@@ -203,3 +203,59 @@ class SupportsHooks(ABC):
     ) -> None:
         """Act when the operation has failed and was rolled back, if that was asked; idempotent."""
         _ = operation, context, spec, reason
+
+
+class SupportsCredentialRotation(ABC):
+    """A driver whose clusters can go on with another credential of their project."""
+
+    @abstractmethod
+    def rotate_credential(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup | None,
+        former_trust_id: str | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Submit that the backend acts on a cluster by its credential in ``spec`` from now on.
+
+        Called for the cluster as a whole, then for each node group that was added to it. Nothing
+        else of the cluster may change by it. Afterwards the former credential is revoked; it may be
+        of no use already, where the former owner has left. The engine calls it with the previous
+        cluster to roll back.
+
+        Args:
+            group: The added group that is meant; ``None`` is the cluster.
+            former_trust_id: The trust that the backend has used so far.
+        """
+
+
+class SupportsCertificateRotation(ABC):
+    """A driver that can give the nodes of a living cluster other certificates."""
+
+    @abstractmethod
+    def check_certificate_rotation(self, spec: ClusterSpec) -> None:
+        """Check that all nodes can be given other certificates without losing the cluster. No I/O.
+
+        Raises:
+            InvalidRequestError: They cannot; the message says why and what to do.
+        """
+
+    @abstractmethod
+    def renew_certificates(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        batch_size: int | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Submit that a group's nodes trust and use what ``context.read_secrets`` gives now.
+
+        All nodes trust ``trusted`` of each authority, and have certificates that its key signed.
+        Called for each group, three times in a rotation, and again to roll back; nodes that are set
+        up so already are left alone.
+
+        Args:
+            batch_size: How many nodes may be away at a time; ``None`` is all of them.
+        """

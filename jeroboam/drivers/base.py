@@ -13,6 +13,8 @@ from typing import ClassVar
 
 from jeroboam.drivers import folders
 from jeroboam.drivers.abilities import (
+    SupportsCertificateRotation,
+    SupportsCredentialRotation,
     SupportsDrain,
     SupportsHealth,
     SupportsHooks,
@@ -53,6 +55,8 @@ __all__ = [
     "Progress",
     "Provides",
     "SecretReader",
+    "SupportsCertificateRotation",
+    "SupportsCredentialRotation",
     "SupportsDrain",
     "SupportsHealth",
     "SupportsHooks",

@@ -28,6 +28,7 @@ QUESTIONS: Mapping[str, TypeAdapter[Any]] = {
     "check_node_group": TypeAdapter(tuple[ClusterSpec, NodeGroup]),
     "check_upgrade": TypeAdapter(tuple[ClusterSpec, ClusterSpec]),
     "check_rebuild": TypeAdapter(tuple[ClusterSpec, tuple[Node, ...]]),
+    "check_certificate_rotation": TypeAdapter(tuple[ClusterSpec]),
 }
 """The methods that are asked, with the types of their arguments."""
 
@@ -36,6 +37,8 @@ ABILITIES: Mapping[str, type] = {
     "upgrade": base.SupportsUpgrade,
     "reboot": base.SupportsReboot,
     "rebuild": base.SupportsRebuild,
+    "certificate_rotation": base.SupportsCertificateRotation,
+    "credential_rotation": base.SupportsCredentialRotation,
     "health": base.SupportsHealth,
     "monitor": base.SupportsMonitor,
     "drain": base.SupportsDrain,

@@ -28,6 +28,7 @@ from jeroboam.models.parameters import Parameters
 from jeroboam.models.plan import (
     Action,
     BackendCall,
+    CertificateTurn,
     FailurePolicy,
     HookCall,
     HookPhase,
@@ -40,6 +41,7 @@ from jeroboam.models.plan import (
 __all__ = [
     "Action",
     "BackendCall",
+    "CertificateTurn",
     "Cluster",
     "ClusterOutputs",
     "ClusterSpec",

@@ -20,6 +20,7 @@ def describe_changes(
     if spec.template.uuid != target.template.uuid:
         changes["cluster_template"] = f"{spec.template.name} -> {target.template.name}"
     changes |= _changes_of_driver(spec, target)
+    changes |= _rotations(kind, spec, target)
     old, new = spec.cluster.labels, target.cluster.labels
     for label in sorted(old.keys() | new.keys()):
         if old.get(label) != new.get(label):
@@ -35,6 +36,17 @@ def _changes_of_driver(spec: ClusterSpec, target: ClusterSpec) -> dict[str, str]
     if old.driver_files != new.driver_files:
         return {"driver_files": f"{_short(old.driver_files)} -> {_short(new.driver_files)}"}
     return {}
+
+
+def _rotations(kind: OperationKind, spec: ClusterSpec, target: ClusterSpec) -> dict[str, str]:
+    if kind is OperationKind.ROTATE_CA:
+        return {"certificate_authorities": "replaced, in three rounds through all nodes"}
+    if kind is not OperationKind.ROTATE_CREDENTIAL:
+        return {}
+    changes = {"credential": "replaced by one of whoever asks"}
+    if spec.cluster.user_id != target.cluster.user_id:
+        changes["user_id"] = f"{spec.cluster.user_id} -> {target.cluster.user_id}"
+    return changes
 
 
 def _short(digest: str | None) -> str:

@@ -19,6 +19,8 @@ class OperationKind(StrEnum):
     UPDATE_NODE_GROUP = "update_node_group"
     DELETE_NODE_GROUP = "delete_node_group"
     CHECK_HEALTH = "check_health"
+    ROTATE_CA = "rotate_ca"
+    ROTATE_CREDENTIAL = "rotate_credential"
 
     @property
     def words(self) -> str:

@@ -133,6 +133,8 @@ TRAITS: Mapping[OperationKind, Traits] = {
     OperationKind.DELETE_NODE_GROUP: Traits(
         USABLE, OnCancel.REFUSE, rolls_back=False, cluster=_UPDATE, group=_DELETE
     ),
+    OperationKind.ROTATE_CA: _CHANGE,
+    OperationKind.ROTATE_CREDENTIAL: _CHANGE,
     OperationKind.CHECK_HEALTH: Traits(SETTLED, OnCancel.STOP, rolls_back=False, cluster=None),
 }
 

@@ -20,6 +20,9 @@ class Parameters(Model):
         node_groups: rebuild, reboot: uuids; empty means all groups.
         nodes: rebuild, reboot: names; empty means all nodes of the groups.
         group: create and update of a node group: the group as it shall be.
+        trust_id: rotation of the credential: the trust that takes the place of the cluster's.
+        owner_id: rotation of the credential: who becomes the cluster's owner, where the credential
+            of the former one is of no use any more.
     """
 
     node_group: str | None = None
@@ -32,3 +35,5 @@ class Parameters(Model):
     node_groups: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
     group: NodeGroup | None = None
+    trust_id: str | None = None
+    owner_id: str | None = None

@@ -14,6 +14,7 @@ class Action(StrEnum):
 
     ``SUBMIT`` calls the driver, ``WAIT`` waits until the backend has done what was submitted.
     ``DRAIN`` empties nodes that will go, ``UNDRAIN`` lets work onto those that stay after all.
+    ``TURN_CERTIFICATES`` takes the stored authorities one stage further, or back.
     """
 
     RUN_HOOK = "run_hook"
@@ -25,7 +26,9 @@ class Action(StrEnum):
     COLLECT_OUTPUTS = "collect_outputs"
     CHECK_HEALTH = "check_health"
     FIND_LEFTOVERS = "find_leftovers"
+    TRY_CREDENTIALS = "try_credentials"
     REVOKE_CREDENTIALS = "revoke_credentials"
+    TURN_CERTIFICATES = "turn_certificates"
 
 
 class Method(StrEnum):
@@ -39,6 +42,8 @@ class Method(StrEnum):
     UPGRADE_NODE_GROUP = "upgrade_node_group"
     REBOOT_NODES = "reboot_nodes"
     REBUILD_NODES = "rebuild_nodes"
+    ROTATE_CREDENTIAL = "rotate_credential"
+    RENEW_CERTIFICATES = "renew_certificates"
 
     @property
     def removes(self) -> bool:
@@ -109,6 +114,17 @@ class HookCall(Model):
     declaration: str | None = None
 
 
+class CertificateTurn(StrEnum):
+    """What happens to the stored authorities of a cluster; see ``certificate_sets``."""
+
+    STAGE = "stage"
+    PROMOTE = "promote"
+    DEMOTE = "demote"
+    RETIRE = "retire"
+    REINSTATE = "reinstate"
+    DROP = "drop"
+
+
 class PlanStep(Model):
     """One step.
 
@@ -119,6 +135,9 @@ class PlanStep(Model):
         undo: Steps, in order, that undo this one when it or a later one fails.
         call: For ``SUBMIT`` and ``WAIT``, what is asked of the driver.
         hook: For ``RUN_HOOK``, which one.
+        trusts: For ``TRY_CREDENTIALS`` and ``REVOKE_CREDENTIALS``, ids of trusts; empty is the
+            cluster's own.
+        turn: For ``TURN_CERTIFICATES``, which way.
     """
 
     name: str
@@ -127,6 +146,8 @@ class PlanStep(Model):
     undo: tuple["PlanStep", ...] = ()
     call: BackendCall | None = None
     hook: HookCall | None = None
+    trusts: tuple[str, ...] = ()
+    turn: CertificateTurn | None = None
     on_failure: FailurePolicy = FailurePolicy.FAIL
 
 
@@ -139,6 +160,8 @@ class Plan(Model):
         rollback: Whether a failure is compensated, or what was built is kept for inspection.
         node_groups: uuids of the groups whose status the operation changes; ``None`` means all.
         changes: What will be different, in words: from, to.
+        final: Steps that cannot be undone. They begin when the target is the record, and nothing
+            stops them; what goes wrong in them is only noted.
         on_failure: Hooks that run when the operation has failed, after the roll-back.
     """
 
@@ -154,4 +177,5 @@ class Plan(Model):
     node_groups: tuple[str, ...] | None = None
     changes: Mapping[str, str] = Field(default_factory=dict)
     steps: tuple[PlanStep, ...]
+    final: tuple[PlanStep, ...] = ()
     on_failure: tuple[PlanStep, ...] = ()

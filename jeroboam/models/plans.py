@@ -15,6 +15,7 @@ from jeroboam.models.plan import (
     Plan,
     PlanStep,
 )
+from jeroboam.models.rotation import ROTATIONS, final_steps
 from jeroboam.models.step_names import shortened, told_apart
 from jeroboam.models.work import STEPS, Ask, Work, chosen_groups
 
@@ -69,9 +70,11 @@ def build_plan(
     forced = kind is OperationKind.FORCE_DELETE
     before = _hook_steps(kind, _lenient(chosen.before) if forced else chosen.before)
     after = _hook_steps(kind, _lenient(chosen.after) if forced else chosen.after)
-    work = STEPS[kind](Ask(kind, spec, target, parameters, drains))
-    steps, on_failure = told_apart(
+    ask = Ask(kind, spec, target, parameters, drains)
+    work = {**STEPS, **ROTATIONS}[kind](ask)
+    steps, final, on_failure = told_apart(
         (*before, *work, *after, *(_REVOKE if kind.deletes else ())),
+        final_steps(ask),
         _hook_steps(kind, _lenient(chosen.on_failure)),
     )
     return Plan(
@@ -87,6 +90,7 @@ def build_plan(
         node_groups=touched_groups(kind, spec, parameters),
         changes=describe_changes(kind, spec, target),
         steps=steps,
+        final=final,
         on_failure=on_failure,
     )
 

@@ -32,6 +32,10 @@ def target_of(
         return _with_group(spec, group.model_copy(update={"node_count": parameters.node_count}))
     if kind is OperationKind.UPGRADE:
         return _upgraded(spec, parameters, template or spec.template)
+    if kind is OperationKind.ROTATE_CREDENTIAL:
+        owner = parameters.owner_id or spec.cluster.user_id
+        changes = {"trust_id": parameters.trust_id or spec.cluster.trust_id, "user_id": owner}
+        return spec.model_copy(update={"cluster": spec.cluster.model_copy(update=changes)})
     if parameters.group and kind in {
         OperationKind.CREATE_NODE_GROUP,
         OperationKind.UPDATE_NODE_GROUP,

@@ -12,7 +12,7 @@ from jeroboam.models.base import Model
 from jeroboam.models.cluster import ClusterOutputs, Health
 from jeroboam.models.kind import OperationKind
 from jeroboam.models.operation import OperationState, StepRecord
-from jeroboam.models.plan import BackendCall, HookCall, Plan
+from jeroboam.models.plan import BackendCall, CertificateTurn, HookCall, Plan
 
 RECONCILE_WORKFLOW = "Reconcile"
 SUPERSEDE_UPDATE = "supersede"
@@ -38,6 +38,8 @@ WORKFLOW_OF_KIND = {
     OperationKind.UPDATE_NODE_GROUP: "UpdateNodeGroup",
     OperationKind.DELETE_NODE_GROUP: "DeleteNodeGroup",
     OperationKind.CHECK_HEALTH: "CheckHealth",
+    OperationKind.ROTATE_CA: "RotateCa",
+    OperationKind.ROTATE_CREDENTIAL: "RotateCredential",
 }
 
 
@@ -96,6 +98,8 @@ class StepInput(Model):
         resubmissions: How often what is waited for may still be submitted again.
         hook_seconds: How long a hook may take, all its attempts together.
         failure: Why the operation failed, for hooks that run then.
+        trusts: Ids of the trusts that are meant; empty is the cluster's own.
+        turn: Where the stored authorities go.
     """
 
     operation_id: str
@@ -111,6 +115,8 @@ class StepInput(Model):
     resubmissions: int = 0
     hook_seconds: int = 300
     failure: str | None = None
+    trusts: tuple[str, ...] = ()
+    turn: CertificateTurn | None = None
 
     @property
     def required_hook(self) -> HookCall:

@@ -46,11 +46,11 @@ class Ask:
 def _create(_: Ask) -> Work:
     removal = BackendCall(method=Method.DELETE_CLUSTER, submitted_by="Remove what was built")
     creation = BackendCall(method=Method.CREATE_CLUSTER, submitted_by="Submit to the backend")
-    undo = (*_pair(removal, "Wait until it is gone"), _SEARCH)
+    undo = (*pair(removal, "Wait until it is gone"), _SEARCH)
     return (
         PlanStep(name="Issue certificates", action=Action.ISSUE_CERTIFICATES),
-        *_pair(creation, "Wait for the backend", undo=undo),
-        _COLLECT,
+        *pair(creation, "Wait for the backend", undo=undo),
+        COLLECT,
     )
 
 
@@ -66,8 +66,8 @@ def _change_size(ask: Ask) -> Work:
     shrinks = group.node_count < before
     return (
         *(_drain(change, name) if ask.drains and shrinks else ()),
-        *_pair(change, undo=_undo(change, f"Return {name} to {before}")),
-        _COLLECT,
+        *pair(change, undo=_undo(change, f"Return {name} to {before}")),
+        COLLECT,
     )
 
 
@@ -82,8 +82,8 @@ def _upgrade(ask: Ask) -> Work:
             batch_size=1 if group.role == MASTER else ask.parameters.batch_size,
         )
         undo = _undo(change, f"Return {name} to the previous version")
-        steps += _pair(change, undo=undo)
-    return (*steps, _COLLECT)
+        steps += pair(change, undo=undo)
+    return (*steps, COLLECT)
 
 
 def _node_work(ask: Ask) -> Work:
@@ -100,8 +100,8 @@ def _node_work(ask: Ask) -> Work:
     for number, names in enumerate(found, start=1):
         title = f"{ask.kind.words.capitalize()} {_some(names)} ({number} of {len(found)})"
         hard = ask.kind is OperationKind.HARD_REBOOT
-        steps += _pair(BackendCall(method=method, submitted_by=title, nodes=names, hard=hard))
-    return (*steps, _COLLECT)
+        steps += pair(BackendCall(method=method, submitted_by=title, nodes=names, hard=hard))
+    return (*steps, COLLECT)
 
 
 def _create_group(ask: Ask) -> Work:
@@ -111,17 +111,17 @@ def _create_group(ask: Ask) -> Work:
         submitted_by=f"Build node group {shortened(group.name)}",
         node_group=group.uuid,
     )
-    return (*_pair(creation, undo=_pair(_removal_of(group))), _COLLECT)
+    return (*pair(creation, undo=pair(_removal_of(group))), COLLECT)
 
 
 def _delete_group(ask: Ask) -> Work:
     group = ask.spec.group(ask.parameters.node_group or "")
     removal = _removal_of(group)
     if not (ask.drains and group.nodes):
-        return _pair(removal)
+        return pair(removal)
     # All nodes were asked to go: what refuses to leave has its time, and no veto.
     (drain,) = _drain(removal, shortened(group.name))
-    return (drain.model_copy(update={"on_failure": FailurePolicy.WARN}), *_pair(removal))
+    return (drain.model_copy(update={"on_failure": FailurePolicy.WARN}), *pair(removal))
 
 
 def _record_only(_: Ask) -> Work:
@@ -131,7 +131,7 @@ def _record_only(_: Ask) -> Work:
 
 def _delete(_: Ask) -> Work:
     removal = BackendCall(method=Method.DELETE_CLUSTER, submitted_by="Submit the removal")
-    return (*_pair(removal, "Wait until all is gone"), _SEARCH)
+    return (*pair(removal, "Wait until all is gone"), _SEARCH)
 
 
 def _force_delete(ask: Ask) -> Work:
@@ -151,7 +151,7 @@ def _force_delete(ask: Ask) -> Work:
 def _check_health(_: Ask) -> Work:
     return (
         PlanStep(name="Check the health", action=Action.CHECK_HEALTH, timeout_seconds=600),
-        _COLLECT.model_copy(update={"on_failure": FailurePolicy.WARN}),
+        COLLECT.model_copy(update={"on_failure": FailurePolicy.WARN}),
     )
 
 
@@ -240,7 +240,7 @@ def _refuse_strangers(groups: Sequence[NodeGroup], parameters: Parameters) -> No
         )
 
 
-def _pair(call: BackendCall, wait: str = "", undo: Work = ()) -> Work:
+def pair(call: BackendCall, wait: str = "", undo: Work = ()) -> Work:
     """Return the two steps of one change of the backend: submit it, wait until it is done."""
     title = call.submitted_by
     return (
@@ -259,7 +259,7 @@ def _undo(call: BackendCall, title: str) -> Work:
         call=back,
         on_failure=FailurePolicy.WARN,
     )
-    return (*_pair(back), read)
+    return (*pair(back), read)
 
 
 def _drain(change: BackendCall, name: str) -> Work:
@@ -295,5 +295,5 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(shortened(name) for name in names[:shown]) + more
 
 
-_COLLECT = PlanStep(name="Read addresses and versions", action=Action.COLLECT_OUTPUTS)
+COLLECT = PlanStep(name="Read addresses and versions", action=Action.COLLECT_OUTPUTS)
 _SEARCH = PlanStep(name="Look for what was left behind", action=Action.FIND_LEFTOVERS)

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, NotFoundError
 from jeroboam.models import (
+    Cluster,
     ClusterSpec,
     DriverFiles,
     Operation,
@@ -123,6 +124,16 @@ class OperationRepository:
         return await self._select(
             OperationRow.cluster_id == cluster_id, OperationRow.state.in_(acceptance.ACTIVE)
         )
+
+    async def trusts(self, cluster: Cluster) -> frozenset[str]:
+        """Return the ids of all trusts that were ever made for a cluster and may still be there."""
+        kind = OperationRow.kind == OperationKind.ROTATE_CREDENTIAL
+        found = {cluster.trust_id}
+        for one in await self._select(OperationRow.cluster_id == cluster.uuid, kind):
+            found.add(one.parameters.trust_id)
+            for step in one.plan.final if one.plan else ():
+                found.update(step.trusts)
+        return frozenset(trust for trust in found if trust)
 
     async def unfinished(self, older_than: datetime) -> Operations:
         """Return all clusters' operations made before ``older_than`` that have not ended."""

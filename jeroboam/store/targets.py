@@ -11,7 +11,14 @@ from jeroboam.models.targets import target_of
 from jeroboam.store.query import fetch_all, fetch_one, model_of
 from jeroboam.store.tables import ClusterRow, NodeGroupRow, TemplateRow
 
-_CLUSTER_FIELDS = ("cluster_template_id", "labels", "driver_version", "driver_files")
+_CLUSTER_FIELDS = (
+    "cluster_template_id",
+    "labels",
+    "driver_version",
+    "driver_files",
+    "trust_id",
+    "user_id",
+)
 _GROUP_FIELDS = (
     "node_count",
     "min_node_count",

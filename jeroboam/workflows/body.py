@@ -50,7 +50,14 @@ _CANCEL_WAIT = workflow.ActivityCancellationType.TRY_CANCEL
 
 _AT_BACKEND = frozenset({Action.SUBMIT, Action.WAIT})
 
-_OF_ENGINE = frozenset({Action.ISSUE_CERTIFICATES, Action.REVOKE_CREDENTIALS})
+_OF_ENGINE = frozenset(
+    {
+        Action.ISSUE_CERTIFICATES,
+        Action.TRY_CREDENTIALS,
+        Action.REVOKE_CREDENTIALS,
+        Action.TURN_CERTIFICATES,
+    }
+)
 """Steps that call no driver."""
 
 
@@ -244,6 +251,8 @@ class Body:
                 resubmissions=resubmissions,
                 hook_seconds=step.timeout_seconds or limits.HOOK_SECONDS,
                 failure=failure,
+                trusts=step.trusts,
+                turn=step.turn,
             ),
             task_queue=self._queue_for(step),
             start_to_close_timeout=min(budget, _attempt(step.action) or budget),
@@ -291,8 +300,19 @@ class Body:
         return min(left, timedelta(seconds=step.timeout_seconds))
 
     async def _succeeded(self) -> OperationResult:
+        await self._finish()
         await self._write(self._record.succeeded(workflow.now(), self._planned))
         return self._result(OperationState.SUCCEEDED, None)
+
+    async def _finish(self) -> None:
+        """Take the steps that cannot be undone, once the target is the record."""
+        steps = [step for step in self._planned.final if not self._record.is_done(step)]
+        if not steps:
+            return
+        await self._write(self._record.committed(workflow.now()))
+        for step in steps:
+            await self._write(self._record.started(step.name, workflow.now()))
+            await self._try(step, limits.COMPENSATION_TOTAL)
 
     async def _stopped(self) -> OperationResult:
         interruption = self.interruption or Interruption("Cancelled.")

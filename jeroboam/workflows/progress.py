@@ -74,7 +74,8 @@ class Record:
         plan = loaded.plan
         self._title = f"{plan.kind.words} {plan.cluster_name} ({plan.driver} {plan.driver_version})"
         self._groups = plan.node_groups
-        self._steps = {step.name: StepRecord(name=step.name) for step in plan.steps}
+        planned = (*plan.steps, *plan.final)
+        self._steps = {step.name: StepRecord(name=step.name) for step in planned}
         self._steps |= {step.name: step for step in loaded.steps}
 
     def is_done(self, step: PlanStep) -> bool:
@@ -127,6 +128,10 @@ class Record:
                 "remove_node_group": next(removed, None),
             }
         )
+
+    def committed(self, now: datetime) -> Transition:
+        """Note that the target is the record from now on, before the end of the operation."""
+        return self._transition(now, None).model_copy(update={"commit": True})
 
     def compensating(self, now: datetime, failure: Failure) -> Transition:
         """Note that the operation failed or was cancelled and is being undone."""

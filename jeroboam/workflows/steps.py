@@ -6,6 +6,7 @@ from typing import Any
 from jeroboam.activities.draining import DrainActivities
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.operation import OperationActivities
+from jeroboam.activities.rotation import RotationActivities
 from jeroboam.activities.waiting import WaitActivities
 from jeroboam.models import Action
 from jeroboam.models.wire import StepInput, StepResult
@@ -23,5 +24,7 @@ ACTIVITY_OF_ACTION: Mapping[Action, Callable[[Any, StepInput], Awaitable[StepRes
     Action.COLLECT_OUTPUTS: OperationActivities.collect_outputs,
     Action.CHECK_HEALTH: OperationActivities.check_health,
     Action.FIND_LEFTOVERS: OperationActivities.find_leftovers,
-    Action.REVOKE_CREDENTIALS: OperationActivities.revoke_credentials,
+    Action.TRY_CREDENTIALS: RotationActivities.try_credentials,
+    Action.REVOKE_CREDENTIALS: RotationActivities.revoke_credentials,
+    Action.TURN_CERTIFICATES: RotationActivities.turn_certificates,
 }

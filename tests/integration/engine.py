@@ -33,7 +33,7 @@ from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.worker import build_workers
 from jeroboam.workflows.client import OperationClient
-from tests.fakes import NoCloud
+from tests.fakes import CloudOfTrusts, NoCloud
 from tests.unit.specs import make_spec
 
 
@@ -180,8 +180,13 @@ async def running_engine(
     kit: HookKit | None = None,
     driver: Callable[[Path], FakeDriver] = FakeDriver,
     drivers: DriverRegistry | None = None,
+    trusts: set[str] | None = None,
 ) -> AsyncIterator[Engine]:
-    """Yield an engine; it stops when the block ends."""
+    """Yield an engine; it stops when the block ends.
+
+    Args:
+        trusts: Those with which one can log in; without it, all are refused.
+    """
     kit = kit or HookKit(registry=HookRegistry(hooks))
     settings = Settings(
         state_directory=directory,
@@ -199,8 +204,9 @@ async def running_engine(
         store=store,
         drivers=drivers or DriverRegistry([DriverEntry(driver(fakes))]),
         hooks=kit.registry,
-        cloud=lambda _: NoCloud(),
+        cloud=lambda _: NoCloud() if trusts is None else CloudOfTrusts(trusts),
         revoke_trust=lambda _, trust: revoked.append(trust),
+        retire_trust=lambda _, trust: revoked.append(trust) is None,
         outbound=kit.outbound,
         callbacks=kit.callbacks,
         files=FileCache(store, directory / "driver-files"),

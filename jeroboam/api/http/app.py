@@ -30,6 +30,7 @@ from jeroboam.api.http.routes import (
     quotas,
     schedules,
     services,
+    rotations,
     stats,
     unavailable,
     usage,
@@ -60,6 +61,7 @@ ROUTERS = (
 )
 
 PUBLIC = (versions.router, health.router)
+    rotations.router,
 
 # For the description of the API; the middleware is what looks at the token.
 _TOKEN = APIKeyHeader(name="X-Auth-Token", auto_error=False, description="A Keystone token")

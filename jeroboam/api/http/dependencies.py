@@ -97,6 +97,9 @@ class Trusts(Protocol):
         """Return the id of a new trust from the caller to the service user."""
 
     async def delete(self, trust_id: str) -> None:
+    async def works(self, trust_id: str) -> bool:
+        """Return whether one can log in with a trust now."""
+
         """Remove a trust; none is success."""
 
     async def prepare_owner(self, caller: Caller, driver: ClusterDriver) -> None:

@@ -25,6 +25,8 @@ RULES: Mapping[OperationKind, str] = {
     OperationKind.UPDATE_NODE_GROUP: "nodegroup:update",
     OperationKind.DELETE_NODE_GROUP: "nodegroup:delete",
     OperationKind.CHECK_HEALTH: "cluster:check_health",
+    OperationKind.ROTATE_CA: "certificate:rotate_ca",
+    OperationKind.ROTATE_CREDENTIAL: "credential:rotate",
 }
 """What the caller must be allowed to do to begin an operation of each kind, or to retry it."""
 

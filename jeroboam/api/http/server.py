@@ -85,6 +85,12 @@ class KeystoneTrusts:
         project = caller.identity.project_id
         await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
+    async def works(self, trust_id: str) -> bool:
+        """Return whether one can log in with a trust now."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._cloud.trust_works, trust_id
+        )
+
 
 async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
     """Make everything that the API needs; what must be closed goes on ``stack``.

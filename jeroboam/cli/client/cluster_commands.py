@@ -106,6 +106,24 @@ def check_health(cluster: ClusterArgument) -> Request:
 
 
 @verb("delete", app, plans, asks=True)
+@verb("rotate-ca", app, plans)
+def rotate_ca(cluster: ClusterArgument) -> Request:
+    """Replace a cluster's certificate authorities, in three rounds through its nodes.
+
+    Get a new kubeconfig when it has ended: certificates of the former authorities end with it.
+    """
+    return Request("PATCH", ("certificates", cluster))
+
+
+@verb("rotate-credential", app, plans)
+def rotate_credential(cluster: ClusterArgument) -> Request:
+    """Have a cluster act for you from now on, in place of whoever it acted for.
+
+    If the former owner was disabled or has left the project, the cluster becomes yours.
+    """
+    return Request("PATCH", ("credentials", cluster))
+
+
 def delete(
     cluster: ClusterArgument,
     *,

@@ -19,7 +19,7 @@ app = group("See what was asked of clusters and how it goes; cancel, retry or re
 KINDS = [
     *("create", "update", "delete", "force_delete", "resize", "upgrade", "rebuild"),
     *("soft_reboot", "hard_reboot", "create_node_group", "update_node_group"),
-    *("delete_node_group", "check_health"),
+    *("delete_node_group", "check_health", "rotate_ca", "rotate_credential"),
 ]
 STATES = [
     *("pending", "running", "compensating", "succeeded", "failed", "cancelled", "rejected"),

@@ -65,6 +65,24 @@ def upgrading(
     ]
 
 
+def renewing(
+    cluster: FakeCluster, group: NodeGroup, authorities: Sequence[str]
+) -> list[Change]:
+    """Return the changes after which a group's nodes trust and use these authorities."""
+    wanted = list(authorities)
+    return [
+        Change(do="renew", group=group.uuid, node=node.name, authorities=wanted)
+        for node in _made(cluster, group).nodes
+        if node.authorities != wanted
+    ]
+
+
+def handing_over(cluster: FakeCluster, trust_id: str | None) -> list[Change]:
+    """Note the credential of a cluster; no node changes by it."""
+    cluster.credential = trust_id
+    return []
+
+
 def rebooting(cluster: FakeCluster, nodes: Sequence[Node], key: str) -> list[Change]:
     """Return a reboot of each node that this call has not rebooted yet."""
     return [

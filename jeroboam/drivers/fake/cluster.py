@@ -25,6 +25,7 @@ class FakeCluster(Record):
         submissions: How often a call has begun work, or gone on with it.
         works: By target, what was begun last.
         leftovers: What stayed behind when it was deleted: kind, name and id.
+        credential: The trust that a rotation gave it last.
     """
 
     uuid: str
@@ -34,6 +35,7 @@ class FakeCluster(Record):
     groups_made: int = 0
     works: dict[str, Work] = Field(default_factory=dict)
     leftovers: list[str] = Field(default_factory=list)
+    credential: str | None = None
     journal: list[Entry] = Field(default_factory=list)
 
     @property
@@ -129,6 +131,9 @@ class FakeCluster(Record):
                 node.id, node.version, node.image = new_uuid(), change.version, change.image
                 node.setup = change.setup
                 self.write(Event.REPLACED, work, now, node)
+            case "renew":
+                node.authorities = change.authorities
+                self.write(Event.RENEWED, work, now, node)
             case "reboot":
                 node.reboots.append(work.key)
                 self.write(Event.REBOOTED, work, now, node)

@@ -15,6 +15,8 @@ from jeroboam.drivers.base import (
     DriverContext,
     Poller,
     Provides,
+    SupportsCertificateRotation,
+    SupportsCredentialRotation,
     SupportsHealth,
     SupportsNodeGroups,
     SupportsReboot,
@@ -49,6 +51,8 @@ class FakeDriver(
     SupportsReboot,
     SupportsRebuild,
     SupportsHealth,
+    SupportsCredentialRotation,
+    SupportsCertificateRotation,
 ):
     """Pretends to build Kubernetes on the made-up distribution ``fake``.
 
@@ -205,6 +209,42 @@ class FakeDriver(
         self._submit(
             *(context, spec, Method.REBUILD_NODES, key),
             lambda cluster: changes.rebuilding(cluster, nodes, key, setup),
+        )
+
+    def rotate_credential(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup | None,
+        former_trust_id: str | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Note the credential; it opens nothing here."""
+        self._require(spec, group)
+        trust_id = spec.cluster.trust_id
+        self._submit(
+            *(context, spec, Method.ROTATE_CREDENTIAL, group.uuid if group else CLUSTER),
+            lambda cluster: changes.handing_over(cluster, trust_id),
+        )
+
+    def check_certificate_rotation(self, spec: ClusterSpec) -> None:
+        """Permit it: pretended nodes have nothing to lose."""
+
+    def renew_certificates(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        batch_size: int | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Begin to renew a group's nodes, one after the other."""
+        self._require(spec, group)
+        authorities = node_setup.authorities(context.read_secrets())
+        self._submit(
+            *(context, spec, Method.RENEW_CERTIFICATES, group.uuid),
+            lambda cluster: changes.renewing(cluster, group, authorities),
+            batch_size,
         )
 
     def poller(self) -> Poller:

@@ -25,6 +25,8 @@ class FakeCall(StrEnum):
     REBUILD = "rebuild"
     CREATE_NODE_GROUP = "create_node_group"
     DELETE_NODE_GROUP = "delete_node_group"
+    ROTATE_CREDENTIAL = "rotate_credential"
+    RENEW_CERTIFICATES = "renew_certificates"
     READ_OUTPUTS = "read_outputs"
     CHECK_HEALTH = "check_health"
 
@@ -38,6 +40,8 @@ CALL_OF_METHOD: Mapping[Method, FakeCall] = {
     Method.REBUILD_NODES: FakeCall.REBUILD,
     Method.CREATE_NODE_GROUP: FakeCall.CREATE_NODE_GROUP,
     Method.DELETE_NODE_GROUP: FakeCall.DELETE_NODE_GROUP,
+    Method.ROTATE_CREDENTIAL: FakeCall.ROTATE_CREDENTIAL,
+    Method.RENEW_CERTIFICATES: FakeCall.RENEW_CERTIFICATES,
 }
 
 
@@ -51,7 +55,8 @@ class Labels(Model):
         fake_upgrade_seconds: How long the upgrade of one node group takes.
         fake_reboot_seconds: How long the reboot of one batch takes.
         fake_rebuild_seconds: How long the rebuild of one batch takes.
-        fake_group_seconds: How long the creation or removal of a node group takes.
+        fake_group_seconds: How long the creation or removal of a node group takes, or one round of
+            a rotation through one.
         fake_fail: The call whose work the backend gives up, when its time is over.
         fake_fail_node: Where it gives up: at this node; those before it are done.
         fake_fail_share: Where it gives up: after this share of the nodes, 0.5 for half of them.

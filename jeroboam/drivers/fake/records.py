@@ -32,6 +32,7 @@ class Event(StrEnum):
     CREATED = "created"
     REMOVED = "removed"
     REPLACED = "replaced"
+    RENEWED = "renewed"
     REBUILT = "rebuilt"
     REBOOTED = "rebooted"
     LEFT_BEHIND = "left behind"
@@ -62,6 +63,8 @@ class FakeNode(Record):
         reboots: Idempotency keys of the calls that rebooted it, one for each time.
         rebuilds: The same for rebuilds.
         setup: What the driver's templates said when it was set up.
+        authorities: Digests of the certificates that it trusts, if they were ever renewed; the one
+            that signed its own comes first.
     """
 
     name: str
@@ -71,6 +74,7 @@ class FakeNode(Record):
     version: str
     image: str
     setup: str = ""
+    authorities: list[str] = []
     reboots: list[str] = []
     rebuilds: list[str] = []
 
@@ -97,13 +101,14 @@ class Change(Record):
         due: When, in seconds since the epoch.
     """
 
-    do: Literal["create", "remove", "replace", "reboot", "rebuild", "drop"]
+    do: Literal["create", "remove", "replace", "renew", "reboot", "rebuild", "drop"]
     group: str
     node: str
     due: float = 0.0
     version: str = ""
     image: str = ""
     setup: str = ""
+    authorities: list[str] = []
 
 
 class WorkState(StrEnum):

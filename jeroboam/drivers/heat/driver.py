@@ -10,11 +10,13 @@ from jeroboam.drivers.base import (
     Phase,
     Poller,
     Progress,
+    SupportsCredentialRotation,
     SupportsReboot,
     Watch,
 )
 from jeroboam.drivers.heat import (
     clients,
+    credentials,
     failures,
     leftovers,
     node_actions,
@@ -45,7 +47,7 @@ NOTING_SECONDS = 2.0
 _OF_NODES = frozenset({Method.REBOOT_NODES, Method.REBUILD_NODES})
 
 
-class HeatDriver(ClusterDriver, SupportsReboot):
+class HeatDriver(ClusterDriver, SupportsReboot, SupportsCredentialRotation):
     """A driver that needs a name, a version and a template definition."""
 
     definition: ClassVar[TemplateDefinition]
@@ -114,6 +116,22 @@ class HeatDriver(ClusterDriver, SupportsReboot):
             remove_leftovers(context, spec).settle()
             return
         delete(context, spec, stacks, found)
+
+    def rotate_credential(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup | None,
+        former_trust_id: str | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Have Heat go over the stack with the credential, as a change that changes nothing."""
+        credentials.let_go(context.cloud, former_trust_id, spec.cluster.trust_id)
+        stacks = stacks_of(context, spec)
+        where = place(spec, group) if group else cluster_stack(spec)
+        found = submission.required(stacks, where)
+        if not submission.settled(stacks, found, context.idempotency_key):
+            change(context, spec, where, found, {}, timeout_minutes)
 
     def poller(self) -> Poller:
         """Return Heat's poller."""

@@ -116,6 +116,10 @@ class FakeTrusts:
         self.alive.add(trust)
         return trust
 
+    async def works(self, trust_id: str) -> bool:
+        """Whether it was made and neither removed nor revoked."""
+        return trust_id in self.alive
+
     async def delete(self, trust_id: str) -> None:
         """Forget one."""
         self.alive.discard(trust_id)

@@ -32,6 +32,7 @@ from tests.unit.specs import make_spec
 Edge = tuple[str, str, str]
 Rows = Iterator[tuple[str, ...]]
 
+_LED_BACK = {Action.SUBMIT, Action.TURN_CERTIFICATES, Action.REVOKE_CREDENTIALS}
 _USABLE, _OUTSIDE = "usable", "[*]"
 
 OPERATION_EDGES: tuple[Edge, ...] = (
@@ -177,9 +178,10 @@ def plans() -> Rows:
     for kind in OperationKind:
         plan = example_plan(kind)
         undo = [step for done in reversed(plan.steps) for step in done.undo]
-        submitted = [step for step in undo if step.action is Action.SUBMIT]
+        submitted = [step for step in undo if step.action in _LED_BACK]
         back = _listed(submitted) or "nothing"
-        yield f"`{kind}`", _listed(plan.steps) or "none", back, deadline(plan)
+        steps = _listed((*plan.steps, *plan.final))
+        yield f"`{kind}`", steps or "none", back, deadline(plan)
 
 
 def deadline(plan: Plan) -> str:
@@ -201,12 +203,13 @@ def example_plan(kind: OperationKind) -> Plan:
         OperationKind.CREATE_NODE_GROUP: Parameters(group=_gpu(spec)),
         OperationKind.UPDATE_NODE_GROUP: Parameters(group=workers),
         OperationKind.DELETE_NODE_GROUP: Parameters(node_group=workers.uuid),
+        OperationKind.ROTATE_CREDENTIAL: Parameters(trust_id="new"),
     }.get(kind, Parameters())
     return build_plan(kind, spec, target_of(spec, kind, asked), asked)
 
 
 def _example() -> ClusterSpec:
-    spec = make_spec(workers=2)
+    spec = make_spec(workers=2, trust_id="old")
 
     def with_nodes(group: NodeGroup) -> NodeGroup:
         names = [f"{group.role}-{number}" for number in range(group.node_count)]

@@ -29,6 +29,7 @@ _INPUT: Mapping[OperationKind, Sequence[str]] = {
     OperationKind.CREATE_NODE_GROUP: ("group",),
     OperationKind.UPDATE_NODE_GROUP: ("group",),
     OperationKind.DELETE_NODE_GROUP: ("node_group",),
+    OperationKind.ROTATE_CREDENTIAL: ("owner_id",),
 }
 _GROUP_INPUT = (
     *("uuid", "name", "role", "flavor_id", "image_id", "docker_volume_size", "labels"),

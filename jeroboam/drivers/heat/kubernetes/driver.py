@@ -2,7 +2,11 @@
 
 from typing import ClassVar
 
-from jeroboam.drivers.base import ClusterSecrets, DriverContext
+from jeroboam.drivers.base import (
+    ClusterSecrets,
+    DriverContext,
+    SupportsCertificateRotation,
+)
 from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
 from jeroboam.drivers.kubernetes import contents, health, labels, moves
 from jeroboam.drivers.kubernetes.abilities import RunsKubernetes
@@ -14,7 +18,7 @@ from jeroboam.drivers.nodes.manifest import Contents
 from jeroboam.models import ClusterSpec, NodeGroup
 
 
-class KubernetesHeatDriver(CoeHeatDriver, RunsKubernetes):
+class KubernetesHeatDriver(CoeHeatDriver, RunsKubernetes, SupportsCertificateRotation):
     """A Heat driver whose nodes are made Kubernetes by kubeadm."""
 
     labels: ClassVar[LabelTable] = labels.TABLE
@@ -52,6 +56,24 @@ class KubernetesHeatDriver(CoeHeatDriver, RunsKubernetes):
     def check_upgrade(self, spec: ClusterSpec, target: ClusterSpec) -> None:
         """Check versions, and that nothing is asked for that an upgrade cannot do."""
         moves.check_upgrade(self.plan, spec, target)
+
+    def check_certificate_rotation(self, spec: ClusterSpec) -> None:
+        """Check that etcd keeps a majority, and its data, while masters are replaced."""
+        self.check_masters(spec, "Replacing")
+
+    def renew_certificates(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        batch_size: int | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Replace the servers in batches, as an upgrade does: nodes get certificates as user data.
+
+        Its digest tells which have them.
+        """
+        self.upgrade_node_group(context, spec, group, batch_size, timeout_minutes)
 
     def check_masters(self, spec: ClusterSpec, what: str) -> None:
         """Check that etcd keeps a majority, and its data."""

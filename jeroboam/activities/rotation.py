@@ -1,0 +1,72 @@
+"""The steps about a cluster's credential and its certificate authorities; no driver is called."""
+
+from temporalio import activity
+
+from jeroboam.activities import threads
+from jeroboam.activities.admission import Admission
+from jeroboam.activities.dependencies import Dependencies
+from jeroboam.certificate_turns import turned
+from jeroboam.models.wire import StepInput, StepResult
+
+_KEPT = (
+    "The former credential is kept until the cluster is deleted: what the cloud has delegated from "
+    "it is still in use."
+)
+
+
+class RotationActivities:
+    """Activities on the general task queue.
+
+    Args:
+        dependencies: What activities are made of.
+        admission: Decides which runs may work.
+    """
+
+    def __init__(self, dependencies: Dependencies, admission: Admission) -> None:
+        self._store = dependencies.store
+        self._dependencies = dependencies
+        self._admission = admission
+
+    @activity.defn
+    async def try_credentials(self, step: StepInput) -> StepResult:
+        """Log in with the trusts that a step names.
+
+        Raises:
+            CredentialRejectedError: One of them is of no use.
+        """
+        await self._admission.operation(step.operation_id)
+        cluster = (await self._store.clusters.spec(step.cluster_id)).cluster
+        cloud = self._dependencies.cloud(cluster.cloud)
+        for trust in step.trusts or (cluster.trust_id,):
+            await threads.call(cloud.tenant_session, trust)
+        return StepResult()
+
+    @activity.defn
+    async def revoke_credentials(self, step: StepInput) -> StepResult:
+        """Remove the trusts that a step names, or all with which Jeroboam acted for the owner.
+
+        A cluster that goes takes all along: those that rotations kept, or left behind when the
+        removal took over from them.
+        """
+        await self._admission.operation(step.operation_id)
+        cluster = (await self._store.clusters.spec(step.cluster_id)).cluster
+        kept = False
+        if step.kind.deletes:
+            for trust in await self._store.operations.trusts(cluster):
+                await threads.call(self._dependencies.revoke_trust, cluster.cloud, trust)
+        for trust in () if step.kind.deletes else step.trusts:
+            gone = await threads.call(self._dependencies.retire_trust, cluster.cloud, trust)
+            kept = kept or not gone
+        return StepResult(message=_KEPT if kept else None)
+
+    @activity.defn
+    async def turn_certificates(self, step: StepInput) -> StepResult:
+        """Take the cluster's stored authorities one stage further, or back."""
+        await self._admission.operation(step.operation_id)
+        if step.turn is None:
+            raise ValueError(f"Step '{step.step}' does not say which way.")
+        # An operation that is taken up again after it was undone begins another rotation.
+        rotation = f"{step.operation_id}/{activity.info().workflow_run_id}"
+        change = turned(step.turn, rotation, step.cluster_name)
+        await self._store.secrets.change(step.cluster_id, change)
+        return StepResult()
