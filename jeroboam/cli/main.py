@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from jeroboam.cli import authoring, processes
+from jeroboam.cli import authoring, policy_commands, processes
 from jeroboam.cli.client import (
     cluster_commands,
     driver_commands,
@@ -27,6 +27,7 @@ app.add_typer(schedule_commands.app, name="schedule")
 app.add_typer(hook_commands.app, name="hook")
 authoring.register(driver_commands.app)
 app.add_typer(driver_commands.app, name="driver")
+app.add_typer(policy_commands.app, name="policy")
 processes.register(app)
 
 

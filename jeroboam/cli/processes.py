@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Each command loads its own part of the product: the others' start-up time is saved.
 
 database = typer.Typer(help="Look after the database.", no_args_is_help=True)
+secrets = typer.Typer(help="Look after the secrets of clusters.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
@@ -22,11 +23,12 @@ def register(app: typer.Typer) -> None:
     app.command()(serve)
     app.command()(worker)
     app.add_typer(database, name="db")
+    app.add_typer(secrets, name="secrets")
 
 
 def serve() -> None:
     """Serve the HTTP API until SIGTERM or SIGINT."""
-    with _explained():
+    with explained():
         from jeroboam.api.http import server  # noqa: PLC0415 - see above
 
         asyncio.run(server.serve(_prepared()))
@@ -39,7 +41,7 @@ def worker(
     ] = None,
 ) -> None:
     """Run operations until SIGTERM or SIGINT."""
-    with _explained():
+    with explained():
         from jeroboam import worker as process  # noqa: PLC0415 - see above
 
         asyncio.run(process.run(_prepared(), driver))
@@ -48,11 +50,25 @@ def worker(
 @database.command()
 def upgrade() -> None:
     """Bring the database's schema up to date; safe to run anywhere, any number of times."""
-    with _explained():
+    with explained():
         from jeroboam.store import migrate  # noqa: PLC0415 - see above
 
         asyncio.run(migrate.upgrade(_prepared().resolved_database_url))
         typer.echo("The database is up to date.")
+
+
+@secrets.command()
+def rotate_key() -> None:
+    """Encrypt all stored secrets with the newest key; move them where new ones are kept.
+
+    Give all workers the new key and the old ones first; see JEROBOAM_SECRETS_OLD_KEYS. What was
+    broken off goes on where it stopped.
+    """
+    with _explained():
+        from jeroboam import secret_access  # noqa: PLC0415 - see above
+
+        if not asyncio.run(secret_access.rotate_key(_prepared(), typer.echo)):
+            raise typer.Exit(1)
 
 
 def _prepared() -> "Settings":
@@ -71,7 +87,7 @@ def _prepared() -> "Settings":
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Turn what the libraries raise into what an operator can mend."""
     from pydantic import ValidationError  # noqa: PLC0415 - see above
     from temporalio.service import RPCError  # noqa: PLC0415 - see above

@@ -69,6 +69,11 @@ class Authorizer:
         """What the operator's file says, as it is written there."""
         return self._file.values
 
+    @property
+    def unknown(self) -> Mapping[str, str | None]:
+        """The rules of the file that nothing asks, each with the name that may have been meant."""
+        return self._file.unknown(rule.name for rule in self.defaults)
+
     def put_drivers_rules(self, rules: Sequence[RuleDefault]) -> None:
         """Take the rules that drivers bring along in the place of those that they brought before.
 
@@ -140,7 +145,7 @@ class Authorizer:
 
     def _warn(self) -> None:
         """Tell once of each rule in the file that nothing asks: most often a misspelt name."""
-        for name, meant in self._file.unknown(rule.name for rule in self.defaults).items():
+        for name, meant in self.unknown.items():
             if name not in self._warned:
                 self._warned.add(name)
                 log.warning("policy_rule_unknown", rule=name, meant=meant, file=str(self._path))

@@ -64,6 +64,21 @@ def connect(cloud_name: str | None) -> Connection:
     return Connection(session, versioned(endpoint))
 
 
+def log_in(cloud_name: str | None) -> Any:
+    """Return what Keystone says of who logs in: a keystoneauth ``AccessInfo``.
+
+    Raises:
+        NotLoggedInError: There are no credentials, or Keystone refuses them.
+        ConfigurationError: clouds.yaml cannot be used.
+        ServiceUnreachableError: Keystone does not answer.
+    """
+    cloud = _chosen_cloud(cloud_name)
+    with translated():
+        session = cloud.get_session()
+        session.timeout = session.timeout or REQUEST_SECONDS
+        return session.auth.get_access(session)
+
+
 def versioned(endpoint: str) -> str:
     """Return an endpoint with the API's version, which an override may lack."""
     base = endpoint.rstrip("/")
