@@ -64,7 +64,7 @@ def rotate_key() -> None:
     Give all workers the new key and the old ones first; see JEROBOAM_SECRETS_OLD_KEYS. What was
     broken off goes on where it stopped.
     """
-    with _explained():
+    with explained():
         from jeroboam import secret_access  # noqa: PLC0415 - see above
 
         if not asyncio.run(secret_access.rotate_key(_prepared(), typer.echo)):
