@@ -25,8 +25,8 @@ from jeroboam.activities.operation import OperationActivities
 from jeroboam.activities.planning import Planner
 from jeroboam.activities.poll_hub import PollHub
 from jeroboam.activities.reconcile import ReconcileActivities
-from jeroboam.activities.schedule_upkeep import UpkeepActivities
 from jeroboam.activities.rotation import RotationActivities
+from jeroboam.activities.schedule_upkeep import UpkeepActivities
 from jeroboam.activities.scheduled import ScheduledActivities
 from jeroboam.activities.signing import SigningActivities
 from jeroboam.activities.waiting import WaitActivities
@@ -78,10 +78,10 @@ WORKFLOWS = (
     UpdateNodeGroupWorkflow,
     DeleteNodeGroupWorkflow,
     CheckHealthWorkflow,
-    ReconcileWorkflow,
-    ScheduledOperationWorkflow,
     RotateCaWorkflow,
     RotateCredentialWorkflow,
+    ReconcileWorkflow,
+    ScheduledOperationWorkflow,
     SyncSchedulesWorkflow,
     SignCertificateWorkflow,
     CallCoeWorkflow,
@@ -103,10 +103,10 @@ def build_workers(
     operations = OperationClient(client, store, settings)
     admission = Admission(dependencies, operations)
     short = OperationActivities(dependencies, admission)
+    rotation = RotationActivities(dependencies, admission)
     hooks = HookActivities(dependencies, admission)
     reconcile = ReconcileActivities(store, operations)
     schedules = ScheduleClient(client, store, settings)
-    rotation = RotationActivities(dependencies, admission)
     planner = Planner(store, dependencies.drivers, dependencies.hooks)
     scheduled = ScheduledActivities(store, planner, schedules)
     upkeep = UpkeepActivities(store, schedules)
@@ -195,6 +195,7 @@ async def run(settings: Settings, driver: str | None = None) -> None:
             hooks=hooks.registry,
             cloud=cloud,
             revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
+            retire_trust=lambda name, trust: cloud(name).retire_trust(trust),
             outbound=hooks.outbound,
             callbacks=hooks.callbacks,
             files=FileCache(store, settings.state_directory / "driver-files"),
@@ -202,7 +203,6 @@ async def run(settings: Settings, driver: str | None = None) -> None:
         client = await temporal.connect_when_up(settings)
         await temporal.register_search_attributes(client)
         workers = (
-            retire_trust=lambda name, trust: cloud(name).retire_trust(trust),
             own_worker.build_driver_workers(client, dependencies, settings, hooks_key, driver)
             if driver
             else build_workers(client, store, settings, dependencies)

@@ -28,9 +28,9 @@ from jeroboam.api.http.routes import (
     nodegroups,
     operations,
     quotas,
+    rotations,
     schedules,
     services,
-    rotations,
     stats,
     unavailable,
     usage,
@@ -57,11 +57,11 @@ ROUTERS = (
     services.router,
     usage.router,
     certificates.router,
+    rotations.router,
     unavailable.router,
 )
 
 PUBLIC = (versions.router, health.router)
-    rotations.router,
 
 # For the description of the API; the middleware is what looks at the token.
 _TOKEN = APIKeyHeader(name="X-Auth-Token", auto_error=False, description="A Keystone token")

@@ -96,10 +96,10 @@ class Trusts(Protocol):
     async def create(self, caller: Caller) -> str:
         """Return the id of a new trust from the caller to the service user."""
 
-    async def delete(self, trust_id: str) -> None:
     async def works(self, trust_id: str) -> bool:
         """Return whether one can log in with a trust now."""
 
+    async def delete(self, trust_id: str) -> None:
         """Remove a trust; none is success."""
 
     async def prepare_owner(self, caller: Caller, driver: ClusterDriver) -> None:

@@ -67,6 +67,12 @@ class KeystoneTrusts:
             self._threads, self._cloud.create_trust, caller.token, caller.identity
         )
 
+    async def works(self, trust_id: str) -> bool:
+        """Return whether one can log in with a trust now."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, self._cloud.trust_works, trust_id
+        )
+
     async def delete(self, trust_id: str) -> None:
         """Remove a trust; none is success."""
         await asyncio.get_running_loop().run_in_executor(
@@ -84,12 +90,6 @@ class KeystoneTrusts:
 
         project = caller.identity.project_id
         await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-    async def works(self, trust_id: str) -> bool:
-        """Return whether one can log in with a trust now."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._threads, self._cloud.trust_works, trust_id
-        )
 
 
 async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:

@@ -105,7 +105,6 @@ def check_health(cluster: ClusterArgument) -> Request:
     return _action(cluster, "check_health", {})
 
 
-@verb("delete", app, plans, asks=True)
 @verb("rotate-ca", app, plans)
 def rotate_ca(cluster: ClusterArgument) -> Request:
     """Replace a cluster's certificate authorities, in three rounds through its nodes.
@@ -124,6 +123,7 @@ def rotate_credential(cluster: ClusterArgument) -> Request:
     return Request("PATCH", ("credentials", cluster))
 
 
+@verb("delete", app, plans, asks=True)
 def delete(
     cluster: ClusterArgument,
     *,
