@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jeroboam.drivers.docker.client import EngineApi
+from jeroboam.drivers.nodes import choice
 from jeroboam.drivers.swarm.monitor import RUNNING, reservations
 from jeroboam.models import Node
 
 MARK = "jeroboam.leaving"
 """The label on a node that Jeroboam has drained, and may open again."""
-
-_Order = tuple[bool, int, int, int]
 
 
 def choose(
@@ -22,17 +21,12 @@ def choose(
         candidates: The nodes of the group.
         count: How many go in all.
     """
-    taken = {node.name for node in named}
-    others = [node for node in candidates if node.name not in taken]
-    missing = count - len(named)
-    if missing <= 0:
+    if count <= len(named):
         return tuple(named)
     known, tasks = _by_name(api), _moving(api)
     held = reservations(tasks)
-    orders = {node.name: _order(known.get(node.name), tasks, held) for node in others}
-    # Of equals the youngest goes, which has the highest number.
-    numbered = sorted(enumerate(others), key=lambda one: (orders[one[1].name], -one[0]))
-    return (*named, *(node for _, node in numbered[:missing]))
+    orders = {node.name: _order(known.get(node.name), tasks, held) for node in candidates}
+    return choice.choose(candidates, count, named, orders)
 
 
 def empty(api: EngineApi, nodes: Sequence[Node]) -> Mapping[str, str]:
@@ -94,7 +88,7 @@ def _order(
     node: Mapping[str, Any] | None,
     tasks: Iterable[Mapping[str, Any]],
     held: Mapping[str, tuple[int, int]],
-) -> _Order:
+) -> choice.Order:
     if node is None:
         return (False, 0, 0, 0)
     number = sum(1 for one in tasks if one.get("NodeID") == node["ID"])

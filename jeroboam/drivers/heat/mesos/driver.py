@@ -1,22 +1,28 @@
 """Mesos with Marathon on Heat: all that does not depend on the nodes' operating system."""
 
+from contextlib import AbstractContextManager
 from typing import ClassVar
 
-from jeroboam.drivers.base import ClusterSecrets, DriverContext
+from jeroboam.drivers.base import ClusterSecrets, DriverContext, SupportsMonitor
 from jeroboam.drivers.coe_api import CoeApi, SupportsCoeApi
+from jeroboam.drivers.docker.client import EngineApi
 from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
 from jeroboam.drivers.labels import LabelTable
-from jeroboam.drivers.mesos import api, contents, health, labels, moves
+from jeroboam.drivers.mesos import api, contents, health, labels, monitor, moves, scale
+from jeroboam.drivers.mesos.leader import leading
 from jeroboam.drivers.mesos.plan import MesosPlan
+from jeroboam.drivers.nodes.drains import DrainsByApi, Scale
 from jeroboam.drivers.nodes.health import Components
 from jeroboam.drivers.nodes.manifest import Contents
 from jeroboam.models import ClusterSpec, NodeGroup
+from jeroboam.models.monitoring import Observation
 
 
-class MesosHeatDriver(CoeHeatDriver, SupportsCoeApi):
+class MesosHeatDriver(CoeHeatDriver, SupportsCoeApi, SupportsMonitor, DrainsByApi):
     """A Heat driver whose nodes become masters and agents of Mesos."""
 
     labels: ClassVar[LabelTable] = labels.TABLE
+    scale: ClassVar[Scale] = scale
 
     @property
     def coe_api(self) -> CoeApi:
@@ -37,6 +43,17 @@ class MesosHeatDriver(CoeHeatDriver, SupportsCoeApi):
         """Ask a master of Mesos and Marathon whether they are there."""
         _ = spec
         return health.components(api_address, context.read_secrets())
+
+    def monitor(self, context: DriverContext, spec: ClusterSpec) -> Observation:
+        """Add what tasks hold to the health."""
+        known = self.check_health(context, spec)
+        return monitor.observe(spec, context.read_secrets(), known)
+
+    def api_of(
+        self, context: DriverContext, spec: ClusterSpec
+    ) -> AbstractContextManager[EngineApi]:
+        """Return the API of the master that leads."""
+        return leading(spec, context.read_secrets())
 
     def validate(self, spec: ClusterSpec) -> None:
         """Check labels, addresses and combinations."""

@@ -1,26 +1,27 @@
 """Docker Swarm on Heat: all that does not depend on the operating system of the nodes."""
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from jeroboam.drivers.base import ClusterSecrets, DriverContext, SupportsDrain, SupportsMonitor
+from jeroboam.drivers.base import ClusterSecrets, DriverContext, SupportsMonitor
 from jeroboam.drivers.coe_api import CoeApi, SupportsCoeApi
 from jeroboam.drivers.docker.checks import check_node_group
 from jeroboam.drivers.docker.client import EngineApi
 from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
 from jeroboam.drivers.labels import LabelTable
+from jeroboam.drivers.nodes.drains import DrainsByApi, Scale
 from jeroboam.drivers.nodes.health import Components
 from jeroboam.drivers.nodes.manifest import Contents
 from jeroboam.drivers.swarm import api, contents, health, labels, monitor, moves, scale
 from jeroboam.drivers.swarm.plan import SwarmPlan
-from jeroboam.models import ClusterSpec, Node, NodeGroup
+from jeroboam.models import ClusterSpec, NodeGroup
 from jeroboam.models.monitoring import Observation
 
 
-class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi, SupportsMonitor, SupportsDrain):
+class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi, SupportsMonitor, DrainsByApi):
     """A Heat driver whose nodes become managers and workers of one swarm."""
 
     labels: ClassVar[LabelTable] = labels.TABLE
+    scale: ClassVar[Scale] = scale
 
     @property
     def coe_api(self) -> CoeApi:
@@ -47,31 +48,9 @@ class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi, SupportsMonitor, SupportsDr
         known = self.check_health(context, spec)
         return monitor.observe(spec.cluster.api_address, context.read_secrets(), known)
 
-    def choose_removals(
-        self,
-        context: DriverContext,
-        spec: ClusterSpec,
-        group: NodeGroup,
-        count: int,
-        named: Sequence[Node],
-    ) -> Sequence[Node]:
-        """Take lost and empty nodes first, then those with the fewest tasks."""
-        with _api(context, spec) as api:
-            return scale.choose(api, group.nodes, count, named)
-
-    def drain_nodes(
-        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
-    ) -> Mapping[str, str]:
-        """Have the swarm move the nodes' tasks elsewhere."""
-        with _api(context, spec) as api:
-            return scale.empty(api, nodes)
-
-    def undrain_nodes(
-        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
-    ) -> None:
-        """Let tasks onto the nodes again that Jeroboam has drained."""
-        with _api(context, spec) as api:
-            scale.reopen(api, nodes)
+    def api_of(self, context: DriverContext, spec: ClusterSpec) -> EngineApi:
+        """Return Docker's API on a manager."""
+        return EngineApi.of(spec.cluster.api_address, context.read_secrets())
 
     def validate(self, spec: ClusterSpec) -> None:
         """Check labels, addresses and combinations."""
@@ -92,7 +71,3 @@ class SwarmHeatDriver(CoeHeatDriver, SupportsCoeApi, SupportsMonitor, SupportsDr
     def check_masters(self, spec: ClusterSpec, what: str) -> None:
         """Check that the managers' state survives."""
         moves.check_managers_can_be_replaced(spec, what)
-
-
-def _api(context: DriverContext, spec: ClusterSpec) -> EngineApi:
-    return EngineApi.of(spec.cluster.api_address, context.read_secrets())

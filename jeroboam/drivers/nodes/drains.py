@@ -1,0 +1,68 @@
+"""Drains that a cluster's own API does: what drivers of all engines have in common."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, Protocol
+
+from jeroboam.drivers.base import DriverContext, SupportsDrain
+from jeroboam.models import ClusterSpec, Node, NodeGroup
+
+
+class Scale(Protocol):
+    """An engine's module ``scale``."""
+
+    def choose(
+        self, api: Any, candidates: Sequence[Node], count: int, named: Sequence[Node], /
+    ) -> Sequence[Node]:
+        """Choose the nodes of a group that go: those that were named, then those missed least."""
+
+    def empty(self, api: Any, nodes: Sequence[Node], /) -> Mapping[str, str]:
+        """Close nodes, ask what is there to leave, and return what still is."""
+
+    def reopen(self, api: Any, nodes: Sequence[Node], /) -> None:
+        """Open nodes again that Jeroboam has closed."""
+
+
+class DrainsByApi(SupportsDrain):
+    """A driver that asks its cluster's API.
+
+    Args:
+        scale: What to ask.
+    """
+
+    scale: ClassVar[Scale]
+
+    @abstractmethod
+    def api_of(self, context: DriverContext, spec: ClusterSpec) -> AbstractContextManager[Any]:
+        """Return the API.
+
+        Raises:
+            ClusterUnreachableError: It does not answer.
+        """
+
+    def choose_removals(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup,
+        count: int,
+        named: Sequence[Node],
+    ) -> Sequence[Node]:
+        """Take broken and empty nodes first, then the least loaded."""
+        with self.api_of(context, spec) as api:
+            return self.scale.choose(api, group.nodes, count, named)
+
+    def drain_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
+    ) -> Mapping[str, str]:
+        """Close the nodes, and have what runs there move elsewhere."""
+        with self.api_of(context, spec) as api:
+            return self.scale.empty(api, nodes)
+
+    def undrain_nodes(
+        self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]
+    ) -> None:
+        """Open the nodes again that Jeroboam has closed."""
+        with self.api_of(context, spec) as api:
+            self.scale.reopen(api, nodes)
