@@ -52,10 +52,10 @@ from jeroboam.workflows.monitor import MonitorWorkflow
 from jeroboam.workflows.rebuild_cluster import RebuildClusterWorkflow
 from jeroboam.workflows.reconcile import ReconcileWorkflow
 from jeroboam.workflows.resize_cluster import ResizeClusterWorkflow
-from jeroboam.workflows.schedule_client import ScheduleClient
-from jeroboam.workflows.scheduled import ScheduledOperationWorkflow
 from jeroboam.workflows.rotate_ca import RotateCaWorkflow
 from jeroboam.workflows.rotate_credential import RotateCredentialWorkflow
+from jeroboam.workflows.schedule_client import ScheduleClient
+from jeroboam.workflows.scheduled import ScheduledOperationWorkflow
 from jeroboam.workflows.schedules import ensure_schedules
 from jeroboam.workflows.sign_certificate import SignCertificateWorkflow
 from jeroboam.workflows.soft_reboot_cluster import SoftRebootClusterWorkflow

@@ -1,4 +1,4 @@
-"""Accepts the rotation of a cluster's credential: all checks, then the trust, then the operation."""
+"""Accepts rotations of clusters' credentials: all checks, then the trust, then the operation."""
 
 from dataclasses import replace
 
@@ -42,6 +42,8 @@ async def rotate_credential(
     owner_id = None if works else caller.identity.user_id
     parameters = Parameters(trust_id=trust_id, owner_id=owner_id)
     try:
+        driver = dependencies.drivers.installed(cluster.driver)
+        await dependencies.trusts.prepare_owner(caller, driver)
         wish = replace(wish, parameters=parameters)
         return await accepting.accept(dependencies, caller, wish, dry_run=False)
     except BaseException:

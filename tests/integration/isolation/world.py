@@ -165,6 +165,9 @@ class World:
         made = issue_cluster_secrets("victim-cluster")
         await worker.secrets.put_if_absent(cluster, to_mapping(made))
         await worker.close()
+        # The fake driver needs no trust; with one, its credential can be rotated.
+        with sqlite3.connect(self._file) as database:
+            database.execute("UPDATE clusters SET trust_id = ? WHERE uuid = ?", ("trust", cluster))
 
     async def _others(self) -> None:
         await self._operations()

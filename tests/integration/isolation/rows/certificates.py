@@ -24,5 +24,8 @@ ROWS: tuple[Row, ...] = (
         {"cluster_uuid": "<cluster>", "csr": CSR},
         shared=True,
     ),
+    Row("PATCH /v1/certificates/{cluster}", "202 202 403 404 403 202"),
+    # No administrator's trust fits into a project that is not theirs.
+    Row("PATCH /v1/credentials/{cluster}", "202 202 403 404 403 403"),
     Row("GET /v1/clusters/{cluster}/certificates", "200 200 200 404 403 200", shared=True),
 )
