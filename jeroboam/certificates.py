@@ -130,21 +130,22 @@ def to_mapping(cluster_secrets: ClusterSecrets) -> Mapping[str, str]:
     return mapping
 
 
+IMPORTED = "imported"
+"""Marks the secrets of a cluster that was taken over: of some authorities nothing may be known."""
+
+_UNKNOWN = CertificateAuthority("", "")
+
+
 def from_mapping(mapping: Mapping[str, str]) -> ClusterSecrets:
     """Return what ``to_mapping`` was given, and what a rotation has added to it.
+
+    Authorities of which an import knew nothing are empty texts.
 
     Raises:
         ConfigurationError: Something is missing.
     """
     try:
-        authorities = {
-            name: CertificateAuthority(
-                certificate=mapping[f"{name}_certificate"],
-                private_key=mapping[f"{name}_private_key"],
-                also_trusted=_beside(mapping, f"{name}_certificate"),
-            )
-            for name in AUTHORITIES
-        }
+        authorities = {name: _authority(mapping, name) for name in AUTHORITIES}
         return ClusterSecrets(
             **authorities,
             service_account_key=mapping["service_account_key"],
@@ -156,6 +157,17 @@ def from_mapping(mapping: Mapping[str, str]) -> ClusterSecrets:
             f"The stored secrets of the cluster lack {error}: another version of Jeroboam wrote "
             "them. Run the same version everywhere."
         ) from None
+
+
+def _authority(mapping: Mapping[str, str], name: str) -> CertificateAuthority:
+    certificate = f"{name}_certificate"
+    if certificate not in mapping and IMPORTED in mapping:
+        return _UNKNOWN
+    return CertificateAuthority(
+        certificate=mapping[certificate],
+        private_key=mapping[f"{name}_private_key"],
+        also_trusted=_beside(mapping, certificate),
+    )
 
 
 def _beside(mapping: Mapping[str, str], name: str) -> tuple[str, ...]:

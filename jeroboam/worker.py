@@ -20,6 +20,7 @@ from jeroboam.activities.draining import DrainActivities
 from jeroboam.activities.driver_files import FileCache
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.interceptor import ErrorTranslation
+from jeroboam.activities.keys import KeyActivities
 from jeroboam.activities.monitoring import MonitoringActivities
 from jeroboam.activities.operation import OperationActivities
 from jeroboam.activities.planning import Planner
@@ -48,6 +49,7 @@ from jeroboam.workflows.delete_cluster import DeleteClusterWorkflow
 from jeroboam.workflows.delete_node_group import DeleteNodeGroupWorkflow
 from jeroboam.workflows.force_delete_cluster import ForceDeleteClusterWorkflow
 from jeroboam.workflows.hard_reboot_cluster import HardRebootClusterWorkflow
+from jeroboam.workflows.keep_keys import KeepKeysWorkflow
 from jeroboam.workflows.monitor import MonitorWorkflow
 from jeroboam.workflows.rebuild_cluster import RebuildClusterWorkflow
 from jeroboam.workflows.reconcile import ReconcileWorkflow
@@ -85,6 +87,7 @@ WORKFLOWS = (
     SyncSchedulesWorkflow,
     SignCertificateWorkflow,
     CallCoeWorkflow,
+    KeepKeysWorkflow,
     MonitorWorkflow,
 )
 
@@ -141,6 +144,7 @@ def build_workers(
             scheduled.close_scheduled,
             upkeep.sync_schedules,
             coe.call_coe,
+            KeyActivities(store).keep_keys,
             signing.sign_certificate,
             monitoring.due_clusters,
             monitoring.monitor_cluster,

@@ -7,6 +7,8 @@ It changes nothing: neither when it looks, nor when the cluster becomes a record
 from abc import abstractmethod
 from collections.abc import Mapping
 
+from pydantic import Field
+
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.drivers.context import CloudAccess
 from jeroboam.models import ClusterSpec, Identity, Model
@@ -46,14 +48,16 @@ class Survey(Model):
     Args:
         spec: The cluster as its record would be, with a template made from what is there.
         findings: All that was looked for.
-        operations: What can be done with the cluster later; a text says why not, or what is
-            missing for it, ``None`` that all is well.
+        operations: What can be done with the cluster later; a text says why not, ``None`` that
+            all is well.
+        needs_keys: What can be done only with the keys of the cluster's authorities, and why.
         obstacles: Why it cannot be taken over now, and what to do.
     """
 
     spec: ClusterSpec
     findings: tuple[Finding, ...]
     operations: Mapping[str, str | None]
+    needs_keys: Mapping[str, str] = Field(default_factory=dict)
     obstacles: tuple[str, ...] = ()
 
 

@@ -11,6 +11,7 @@ from jeroboam.store.database import Database
 from jeroboam.store.driver_descriptions import DriverDescriptionRepository
 from jeroboam.store.driver_files import DriverFilesRepository
 from jeroboam.store.hooks import HookRepository
+from jeroboam.store.imports import ImportRepository
 from jeroboam.store.inbox import InboxRepository
 from jeroboam.store.maintenance import MaintenanceRepository
 from jeroboam.store.monitoring import MonitoringRepository
@@ -52,6 +53,7 @@ class Store:
         self.secrets = SecretRepository(database, cipher)
         self.certificates = CertificateRepository(database)
         self.hooks = HookRepository(database, hooks_cipher)
+        self.imports = ImportRepository(database)
         self.inbox = InboxRepository(database, cipher, hooks_cipher)
         self.schedules = ScheduleRepository(database)
         self.schedule_runs = ScheduleRunRepository(database)

@@ -12,6 +12,7 @@ from jeroboam.api.http.caller import Authenticate, Caller
 from jeroboam.api.http.directory import CloudDirectory
 from jeroboam.api.http.links import Links
 from jeroboam.api.http.selection import Warnings
+from jeroboam.api.http.surveying import Surveyor
 from jeroboam.api.http.versions import Microversion
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.drivers.registry import DriverRegistry
@@ -115,6 +116,8 @@ class Dependencies:
         probes: The services that the detailed health check asks, by name.
         hooks: What is installed and allowed; administrators declare more.
         warnings: Tells of deprecated image properties.
+        surveyor: Looks at clusters that shall be imported.
+        keep_keys: Hands the sealed keys of an imported cluster to the workers.
     """
 
     settings: Settings
@@ -132,6 +135,8 @@ class Dependencies:
     probes: Mapping[str, Probe]
     hooks: HookKit = field(default_factory=HookKit)
     warnings: Warnings = field(default_factory=Warnings)
+    surveyor: Surveyor | None = None
+    keep_keys: Callable[[str, str], Awaitable[None]] | None = None
 
 
 def _dependencies(request: Request) -> Dependencies:

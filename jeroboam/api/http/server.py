@@ -22,6 +22,7 @@ from jeroboam.api.http.directory import CloudDirectory
 from jeroboam.api.http.keystone import KeystoneAuthenticator
 from jeroboam.api.http.openstack_directory import OpenStackDirectory
 from jeroboam.api.http.protocol import patient_for
+from jeroboam.api.http.surveying import CloudSurveyor
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.base import ClusterDriver, SupportsOwnerPreparation
 from jeroboam.drivers.registry import DriverRegistry
@@ -33,6 +34,7 @@ from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.client import OperationClient
 from jeroboam.workflows.coe_client import CoeClient
+from jeroboam.workflows.keep_keys import KeyClient
 from jeroboam.workflows.schedule_client import ScheduleClient
 from jeroboam.workflows.signing_client import SigningClient
 
@@ -140,6 +142,8 @@ async def build(settings: Settings, stack: AsyncExitStack) -> Dependencies:
         trusts=KeystoneTrusts(cloud, threads),
         probes=_probes(store, cloud, client, threads),
         hooks=hooks,
+        surveyor=CloudSurveyor(cloud, threads, LONGEST_LOOK_UP_SECONDS),
+        keep_keys=KeyClient(client, settings.task_queue).keep,
     )
 
 

@@ -20,6 +20,14 @@ MOST_CANDIDATES = 30
 _GROUP_NAME = 20
 """Of the cluster's name, so much is in the name of a node group's stack."""
 
+_NEED_KEYS = {
+    "add workers": "their certificates are signed with the key of the cluster's authority",
+    "certificates": "they are signed with the key of the cluster's authority",
+    "the cluster's API": "Jeroboam logs in to it with the key of the cluster's authority",
+}
+
+_ONLY_KUBERNETES = "only for Kubernetes"
+
 _GOOD = ("CREATE", "UPDATE", "ROLLBACK", "CHECK", "RESUME", "SNAPSHOT", "RESTORE", "ADOPT")
 
 
@@ -46,8 +54,9 @@ def survey(cloud: CloudAccess, wish: ImportWish, owner: Identity) -> Survey:
     )
     return Survey(
         spec=spec,
-        findings=(*_of_cluster(main, spec), *_of_groups(spec)),
+        findings=(*_of_cluster(main, spec), *_of_nodes_to_come(main, owner), *_of_groups(spec)),
         operations=_operations(main, groups, family),
+        needs_keys=_NEED_KEYS if family is families.KUBERNETES else {},
         obstacles=tuple(_obstacles((main, *groups))),
     )
 
@@ -158,6 +167,24 @@ def _of_cluster(main: StackRecord, spec: ClusterSpec) -> Iterable[Finding]:
     )
 
 
+def _of_nodes_to_come(main: StackRecord, owner: Identity) -> Iterable[Finding]:
+    """Tell where nodes that are added fetch their certificates, and in whose name.
+
+    They log in by Magnum's trust, which acts as the user who made the cluster, and the policy
+    lets nobody but a cluster's user have certificates signed.
+    """
+    url, creator = main.text("magnum_url"), main.text("username")
+    if url:
+        yield Finding(
+            what="certificates of new nodes",
+            found=f"asked for at {url}, where this API has to answer",
+        )
+    if creator and owner.user_name:
+        same = creator == owner.user_name
+        advice = "" if same else "; new nodes get certificates only if that user imports it"
+        yield Finding(what="user", found=f"made by {creator}{advice}", complete=same)
+
+
 def _of_groups(spec: ClusterSpec) -> Iterable[Finding]:
     for group in spec.node_groups:
         there = [node for node in group.nodes if node.status != "DELETED"]
@@ -183,17 +210,15 @@ def _operations(
         else None
     )
     return {
-        "resize": None,
-        "resize with named nodes": unnamed,
+        "remove workers": None,
+        "choose which workers go": unnamed,
+        **({} if kubernetes else {"add workers": None, "the cluster's API": _ONLY_KUBERNETES}),
         "resize the control plane": "Magnum's templates cannot do it",
         "create a node group": "what nodes need to join is hidden in the stack's parameters",
         "delete a node group": None,
         "soft and hard reboot": None,
         "check health": None,
         "delete": None,
-        "certificates and the cluster's API": "needs the keys of its authority"
-        if kubernetes
-        else "only for Kubernetes",
         "rebuild": "nodes set themselves up only at their first boot, by their software deployment",
         "upgrade": "Magnum removed it from these templates; move workloads to a new cluster",
         "rotate ca": "the nodes' certificates are a part of Magnum's template",

@@ -31,6 +31,8 @@ ROWS = (
     Row(f"POST {ACT}/rebuild", "202 202 403 404 403 202"),
     Row(f"POST {ACT}/reboot", "202 202 403 404 403 202", {"type": "soft"}),
     Row(f"POST {ACT}/check_health", "202 202 403 404 403 202"),
+    # Nothing that could be imported is here: it is the driver that says so, to whoever may ask.
+    Row(f"POST {LIST}/import", "400 400 403 400 403 400", {"stack_id": "old"}),
     Row(f"GET {OF}/operations", "200 200 200 404 403 200"),
     Row(f"GET {OF}/driver", "200 200 200 404 403 200", shared=True),
     Row(f"GET {OF}/usage", "200 200 200 404 403 200", shared=True),
