@@ -20,6 +20,11 @@ class Settings(BaseSettings):
             driver's clusters.
         secrets_key: Base64 key of 32 bytes which encrypts stored secrets. Without it a key file is
             made in ``state_directory``; several hosts must share one key.
+        secrets_old_keys: Keys that were ``secrets_key`` before, until nothing is encrypted with
+            them any more.
+        secret_store: Where the secrets of clusters are kept: the name of an entry point.
+        secrets_directory: The folder of the store ``files``; by default one in
+            ``state_directory``.
         drivers_directory: Holds drivers as folders, without packaging; it need not exist.
         own_worker_drivers: Drivers that run in workers of their own, ``jeroboam worker --driver``;
             no other process loads them.
@@ -55,6 +60,9 @@ class Settings(BaseSettings):
     state_directory: Path = Path(".jeroboam")
     database_url: str = ""
     secrets_key: SecretStr | None = None
+    secrets_old_keys: Annotated[tuple[SecretStr, ...], NoDecode] = ()
+    secret_store: str = "database"  # noqa: S105 - a name, no secret
+    secrets_directory: Path | None = None
 
     temporal_address: str = "127.0.0.1:7233"
     temporal_namespace: str = "default"
@@ -122,6 +130,7 @@ class Settings(BaseSettings):
         "own_worker_drivers",
         "webhook_allowed",
         "webhook_networks",
+        "secrets_old_keys",
         "certificate_organisations",
         "certificate_key_usages",
         "certificate_extended_key_usages",

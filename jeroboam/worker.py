@@ -12,7 +12,7 @@ import structlog
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from jeroboam import health, metrics, own_worker, temporal
+from jeroboam import health, metrics, own_worker, secret_access, temporal
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
@@ -181,14 +181,17 @@ async def run(settings: Settings, driver: str | None = None) -> None:
     async with AsyncExitStack() as stack:
         hooks_key = Cipher.for_hooks(settings)
         hooks = HookKit.load(settings, hooks_key.derive(CALLBACKS))
+        cipher = Cipher.from_settings(settings)
         store = await Store.open(
             settings.resolved_database_url,
-            cipher=Cipher.from_settings(settings),
+            cipher=cipher,
+            secret_stores=secret_access.stores(settings, cipher),
             hooks_cipher=hooks_key,
             quotas=settings.quotas,
             migrate=True,
         )
         stack.push_async_callback(store.close)
+        await store.secrets.publish_missing()
         cloud = lru_cache(partial(Cloud, timeout_seconds=settings.cloud_timeout_seconds))
         cloud(settings.cloud)  # A wrong entry ends the process here, not each operation later.
         dependencies = Dependencies(

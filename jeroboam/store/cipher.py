@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import os
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -26,25 +27,30 @@ _HEADER_BYTES = len(_VERSION) + _ID_BYTES
 
 
 class Cipher:
-    """Encrypts and decrypts with one key.
+    """Encrypts with one key, and decrypts with that and older ones.
 
     Args:
         key: 32 random bytes.
+        older: Keys that it took the place of.
     """
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, older: Sequence[bytes] = ()) -> None:
         self._key = key
-        self._aead = AESGCM(key)
-        self._id = hashlib.sha256(b"jeroboam key id" + key).digest()[:_ID_BYTES]
+        self._id = _id_of(key)
+        self._aeads = {_id_of(one): AESGCM(one) for one in (*older, key)}
 
     def __repr__(self) -> str:
         return f"Cipher(key_id={self.key_id})"
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "Cipher":
-        """Take the key from the settings, else from a file made on first use."""
+        """Take the keys from the settings, else one from a file made on first use."""
         path = settings.state_directory / KEY_FILE
-        return cls(_key(settings.secrets_key, "JEROBOAM_SECRETS_KEY", path))
+        older = [
+            _decode(one.get_secret_value().encode(), "JEROBOAM_SECRETS_OLD_KEYS")
+            for one in settings.secrets_old_keys
+        ]
+        return cls(_key(settings.secrets_key, "JEROBOAM_SECRETS_KEY", path), older)
 
     @classmethod
     def for_hooks(cls, settings: Settings) -> "Cipher":
@@ -73,7 +79,12 @@ class Cipher:
         """
         nonce = secrets.token_bytes(_NONCE_BYTES)
         header = _VERSION + self._id
-        return header + nonce + self._aead.encrypt(nonce, plaintext, header + context.encode())
+        aead = self._aeads[self._id]
+        return header + nonce + aead.encrypt(nonce, plaintext, header + context.encode())
+
+    def has_sealed(self, envelope: bytes) -> bool:
+        """Whether an envelope was made with the newest key."""
+        return envelope.startswith(_VERSION + self._id)
 
     def decrypt(self, envelope: bytes, context: str) -> bytes:
         """Return what ``encrypt`` was given.
@@ -83,18 +94,24 @@ class Cipher:
         """
         header, rest = envelope[:_HEADER_BYTES], envelope[_HEADER_BYTES:]
         nonce, ciphertext = rest[:_NONCE_BYTES], rest[_NONCE_BYTES:]
-        if header != _VERSION + self._id:
+        aead = self._aeads.get(header.removeprefix(_VERSION))
+        if aead is None:
             raise ConfigurationError(
                 f"The secrets of {context} were encrypted with key {header[1:].hex()}, and this "
                 f"process has key {self.key_id}. Give all processes the same JEROBOAM_SECRETS_KEY "
-                "(for hooks JEROBOAM_HOOKS_KEY)."
+                "(for hooks JEROBOAM_HOOKS_KEY), and older keys in JEROBOAM_SECRETS_OLD_KEYS until "
+                "`jeroboam secrets rotate-key` has ended."
             )
         try:
-            return self._aead.decrypt(nonce, ciphertext, header + context.encode())
+            return aead.decrypt(nonce, ciphertext, header + context.encode())
         except (InvalidTag, ValueError):
             raise ConfigurationError(
                 f"The stored secrets of {context} are damaged. Restore them from a backup."
             ) from None
+
+
+def _id_of(key: bytes) -> bytes:
+    return hashlib.sha256(b"jeroboam key id" + key).digest()[:_ID_BYTES]
 
 
 def _key(given: SecretStr | None, name: str, path: Path) -> bytes:

@@ -20,6 +20,7 @@ from jeroboam.store.query import scalar
 from jeroboam.store.quotas import QuotaRepository
 from jeroboam.store.schedule_runs import ScheduleRunRepository
 from jeroboam.store.schedules import ScheduleRepository
+from jeroboam.store.secret_stores.registry import SecretStores
 from jeroboam.store.secrets import SecretRepository
 from jeroboam.store.services import ServiceRepository
 from jeroboam.store.templates import TemplateRepository
@@ -33,6 +34,7 @@ class Store:
         cipher: The key of the secrets, for processes that need them.
         hooks_cipher: The key of the hooks' secrets, likewise.
         quotas: What a project may have that has no quotas of its own.
+        secret_stores: Where the secrets of clusters are; without it in the database.
     """
 
     def __init__(
@@ -41,8 +43,12 @@ class Store:
         cipher: Cipher | None = None,
         hooks_cipher: Cipher | None = None,
         quotas: Amounts | None = None,
+        secret_stores: SecretStores | None = None,
     ) -> None:
         self._database = database
+        if cipher and secret_stores is None:
+            secret_stores = SecretStores.in_database(cipher)
+        self._secret_stores = secret_stores
         self.templates = TemplateRepository(database)
         self.clusters = ClusterRepository(database, quotas or {})
         self.driver_descriptions = DriverDescriptionRepository(database)
@@ -50,7 +56,7 @@ class Store:
         self.operations = OperationRepository(database, quotas or {})
         self.quotas = QuotaRepository(database, quotas or {})
         self.services = ServiceRepository(database)
-        self.secrets = SecretRepository(database, cipher)
+        self.secrets = SecretRepository(database, secret_stores)
         self.certificates = CertificateRepository(database)
         self.hooks = HookRepository(database, hooks_cipher)
         self.imports = ImportRepository(database)
@@ -68,6 +74,7 @@ class Store:
         cipher: Cipher | None = None,
         hooks_cipher: Cipher | None = None,
         quotas: Amounts | None = None,
+        secret_stores: SecretStores | None = None,
         migrate: bool = False,
     ) -> "Store":
         """Open the database; connections are made when they are needed.
@@ -77,6 +84,7 @@ class Store:
             cipher: The key of the secrets.
             hooks_cipher: The key of the hooks' secrets.
             quotas: What a project may have that has no quotas of its own.
+            secret_stores: Where the secrets of clusters are; without it in the database.
             migrate: Bring the schema up to date first; several processes may do so at once.
 
         Raises:
@@ -85,10 +93,12 @@ class Store:
         """
         if migrate:
             await migrations.upgrade(url)
-        return cls(Database(url), cipher, hooks_cipher, quotas)
+        return cls(Database(url), cipher, hooks_cipher, quotas, secret_stores)
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._secret_stores:
+            self._secret_stores.close()
         await self._database.close()
 
     async def ping(self) -> None:

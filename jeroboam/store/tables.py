@@ -281,12 +281,17 @@ class ServiceRow(Base):
 
 
 class ClusterSecretRow(Base):
-    """All secrets of one cluster in one envelope, so that they always come from one writer."""
+    """All secrets of one cluster in one envelope, so that they always come from one writer.
+
+    ``envelope`` is what the secret store named ``store`` calls its reference; the envelope itself
+    for the store ``database``.
+    """
 
     __tablename__ = "cluster_secrets"
     __table_args__ = ()
 
     cluster_id: Mapped[str] = mapped_column(_UUID, ForeignKey("clusters.uuid"), primary_key=True)
+    store: Mapped[str] = mapped_column(_NAME, server_default="database")
     envelope: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[datetime]
 

@@ -40,6 +40,12 @@ SETTINGS = {
     "Empty: a SQLite file in the state directory.",
     "secrets_key": "Base64 key of 32 bytes which encrypts stored secrets. Without it a key file "
     "is made in the state directory; all hosts must share one key.",
+    "secrets_old_keys": "Keys that were `JEROBOAM_SECRETS_KEY` before, separated by commas, until "
+    "`jeroboam secrets rotate-key` has ended.",
+    "secret_store": "Where the secrets of clusters are kept: `database`, `files`, `barbican`, or "
+    "what another package brings.",
+    "secrets_directory": "The folder of the store `files`, which all workers share; by default "
+    "`secrets` in the state directory.",
     "temporal_address": "Host and port of Temporal's front end.",
     "temporal_namespace": "Temporal namespace; it must exist.",
     "temporal_ui_url": "Where operators find the Temporal UI; used in links.",

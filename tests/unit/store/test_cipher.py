@@ -33,6 +33,25 @@ def test_round_trip(plaintext: bytes, context: str) -> None:
     assert Cipher(KEY).decrypt(Cipher(KEY).encrypt(plaintext, context), context) == plaintext
 
 
+def test_older_keys_open_what_they_have_sealed() -> None:
+    """The newest one seals; the settings name both."""
+    newest = Cipher(bytes(32), [KEY])
+    envelope = Cipher(KEY).encrypt(b"secret", CLUSTER)
+    assert newest.decrypt(envelope, CLUSTER) == b"secret"
+    assert (newest.has_sealed(envelope), Cipher(KEY).has_sealed(envelope)) == (False, True)
+    assert newest.key_id == Cipher(bytes(32)).key_id
+
+
+def test_keys_of_the_settings(tmp_path: Path) -> None:
+    """Old ones are separated by commas; one that is none is named by its setting."""
+    old = ",".join(base64.b64encode(key).decode() for key in (KEY, bytes(32)))
+    cipher = Cipher.from_settings(_settings(tmp_path, secrets_old_keys=old))
+    assert cipher.decrypt(Cipher(KEY).encrypt(b"secret", CLUSTER), CLUSTER) == b"secret"
+    assert old not in repr(_settings(tmp_path, secrets_old_keys=old))
+    with pytest.raises(ConfigurationError, match="JEROBOAM_SECRETS_OLD_KEYS"):
+        Cipher.from_settings(_settings(tmp_path, secrets_old_keys="nonsense"))
+
+
 def test_envelopes_differ() -> None:
     """The same secret never looks the same twice, and is not visible in its envelope."""
     envelopes = {Cipher(KEY).encrypt(b"secret", CLUSTER) for _ in range(100)}
