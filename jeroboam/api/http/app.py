@@ -27,13 +27,13 @@ from jeroboam.api.http.routes import (
     imports,
     maintenance,
     nodegroups,
+    nodes,
     operations,
     quotas,
     rotations,
     schedules,
     services,
     stats,
-    unavailable,
     usage,
     versions,
 )
@@ -48,6 +48,7 @@ ROUTERS = (
     imports.router,
     actions.router,
     nodegroups.router,
+    nodes.router,
     operations.router,
     schedules.router,
     maintenance.router,
@@ -60,7 +61,6 @@ ROUTERS = (
     usage.router,
     certificates.router,
     rotations.router,
-    unavailable.router,
 )
 
 PUBLIC = (versions.router, health.router)

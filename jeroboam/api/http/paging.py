@@ -97,6 +97,18 @@ def _by_number(
     return Paging(replace(page, marker=marker), links, "id")
 
 
+def _by_name(
+    dependencies: Injected,
+    links: CurrentLinks,
+    marker: str | None = None,
+    limit: int | None = None,
+    sort_key: str = "name",
+    sort_dir: Annotated[str, Query(description="asc or desc")] = "asc",
+) -> Paging:
+    page = _page(dependencies.settings.list_limit, None, limit, sort_key, sort_dir)
+    return Paging(replace(page, marker=marker), links, "name")
+
+
 def _page(
     longest: int, marker: str | None, limit: int | None, sort_key: str, sort_dir: str
 ) -> Page:
@@ -123,6 +135,7 @@ def _uuid(text: str) -> str:
 
 CurrentPaging = Annotated[Paging, Depends(_oldest_first)]
 NumberedPaging = Annotated[Paging, Depends(_by_number)]
+NamedPaging = Annotated[Paging, Depends(_by_name)]
 NewestFirst = Annotated[Paging, Depends(_newest_first)]
 no_arguments = Depends(only_arguments())
 list_arguments = Depends(only_arguments(*LIST_ARGUMENTS))

@@ -114,7 +114,7 @@ async def test_any_list_is_answered_or_refused(
 async def test_any_name_is_found_or_not(
     service: Service, ident: str, resource: str, method: str
 ) -> None:
-    """Odd names of resources are the user's error at most; what is not served says so."""
+    """Odd names of resources are the user's error at most."""
     path = f"/v1/{resource}/{quote(ident, safe='')}"
     response = await service.call(method, path)
     assert response.status_code < 500 or response.status_code == 501, response.text

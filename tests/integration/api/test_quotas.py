@@ -150,7 +150,7 @@ async def test_who_may_do_what(service: Service) -> None:
             assert (await service.call(method, path, token=token, json=body)).status_code == 403
     assert (await service.call("GET", PATH, token="nobody-token")).status_code == 403
     stranger = await service.call("GET", PATH, token="stranger-token")
-    assert (stranger.status_code, error_of(stranger)["detail"]) == (403, "Not authorized.")
+    assert (stranger.status_code, error_of(stranger)["title"]) == (403, "Not authorized")
 
 
 async def test_clusters_are_refused_in_magnum_s_words(service: Service) -> None:

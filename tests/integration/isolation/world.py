@@ -175,6 +175,7 @@ class World:
         timetable = {"kind": "check_health", "cron": "0 3 * * *", "cluster_id": cluster}
         schedule = await self._make("/v1/schedules", {"name": "victim-schedule"} | timetable)
         self.things["schedule"] = Thing(schedule["uuid"], "victim-schedule")
+        await self._make("/v1/quotas", {"project_id": PROJECT, "hard_limit": 50}, "operator-token")
         hook = {"source": "webhook", "url": f"{ALLOWED}/x", "phases": ["after"], "secret": SECRET}
         made = await self._make("/v1/hooks", {"name": "victim-hook"} | hook, "operator-token")
         self.things["hook"] = Thing(made["uuid"], "victim-hook")

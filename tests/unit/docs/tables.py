@@ -18,7 +18,6 @@ from pydantic.fields import FieldInfo
 from jeroboam import errors
 from jeroboam.api.http.app import ROUTERS
 from jeroboam.api.http.errors import status_of
-from jeroboam.api.http.routes import unavailable
 from jeroboam.drivers.fake.labels import Labels
 from jeroboam.drivers.mesos import labels as mesos
 from jeroboam.drivers.swarm import labels as swarm
@@ -152,17 +151,10 @@ def error_classes() -> str:
 
 
 def routes() -> str:
-    """Return the table of the routes that are served."""
-    served = [router for router in ROUTERS if router is not unavailable.router]
-    found = (route for router in served for route in _of(router))
+    """Return the table of the routes."""
+    found = (route for router in ROUTERS for route in _of(router))
     rows = ((method, f"`{path}`", text.replace("``", "`")) for method, path, text in found)
     return table(("Method", "Path", "What it does"), rows)
-
-
-def missing_routes() -> str:
-    """Return the table of the routes that answer 501."""
-    rows = ((method, f"`{path}`") for method, path, _ in _of(unavailable.router))
-    return table(("Method", "Path"), rows)
 
 
 def search_attributes() -> str:
@@ -203,7 +195,6 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "fake-labels": ("fake-driver.md", fake_labels),
     "errors": ("reference/errors.md", error_classes),
     "routes": ("reference/http-api.md", routes),
-    "missing-routes": ("reference/http-api.md", missing_routes),
     "kubernetes-labels": (KUBERNETES_LABELS, label_tables.kubernetes_labels),
     "kubernetes-label-differences": (KUBERNETES_LABELS, label_tables.differences),
     "kubernetes-retired-labels": (KUBERNETES_LABELS, label_tables.retired_labels),

@@ -46,7 +46,7 @@ async def show_quota(
     """Show the limit of a project: what was set, or what holds for all by the settings."""
     dependencies.authorizer.require("quota:get", caller.identity)
     if not caller.identity.is_admin and project_id != caller.identity.project_id:
-        raise NotAuthorizedError("Not authorized.")
+        raise NotAuthorizedError("Not authorized. quota:get is for the project's own quotas.")
     wanted = _resource(resource)
     quota = await dependencies.store.quotas.get(project_id, wanted)
     if quota is not None:

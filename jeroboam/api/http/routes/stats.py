@@ -30,6 +30,6 @@ async def show_stats(
     if scope.project_id is None:
         scope = Scope(project_id or None)
     elif project_id and project_id != scope.project_id:
-        raise NotAuthorizedError("Not authorized.")
+        raise NotAuthorizedError("Not authorized. stats:get_all is for the project's own numbers.")
     numbers = await dependencies.store.clusters.count(scope)
     return StatsBody(clusters=numbers.clusters, nodes=numbers.nodes)

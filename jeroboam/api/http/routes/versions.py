@@ -17,8 +17,25 @@ RESOURCES = (
     "stats",
     "federations",
     "credentials",
-    "operations",
 )
+OF_CLUSTERS = ("nodegroups",)
+"""Resources below a cluster that Magnum lists."""
+
+EXTENSIONS = ("operations", "schedules", "hooks", "drivers")
+"""What Magnum does not have; in a place of its own, so that the rest is as Magnum's clients know
+it. Those of the engines in clusters are the drivers' and listed with them."""
+
+EXTENSIONS_OF_CLUSTERS = (
+    "operations",
+    "nodes",
+    "certificates",
+    "driver",
+    "usage",
+    "maintenance_window",
+)
+ACTIONS = ("rebuild", "reboot", "check_health")
+
+CLUSTER = "clusters/{cluster_id}"
 
 router = APIRouter(tags=["versions"])
 
@@ -61,7 +78,17 @@ async def version_one(links: CurrentLinks) -> dict[str, Any]:
         "links": own,
         "media_types": [media_type],
         **{name: _links(links, name, "") for name in RESOURCES},
-        "nodegroups": _links(links, "clusters/{cluster_id}", "nodegroups"),
+        **{name: _links(links, CLUSTER, name) for name in OF_CLUSTERS},
+        "extensions": _extensions(links),
+    }
+
+
+def _extensions(links: Links) -> dict[str, Any]:
+    return {
+        **{name: _links(links, name, "") for name in EXTENSIONS},
+        "import": _links(links, "clusters", "import"),
+        "clusters": {name: _links(links, CLUSTER, name) for name in EXTENSIONS_OF_CLUSTERS},
+        "actions": {name: _links(links, CLUSTER, "actions", name) for name in ACTIONS},
     }
 
 
