@@ -46,14 +46,18 @@ class RotationActivities:
         """Remove the trusts that a step names, or all with which Jeroboam acted for the owner.
 
         A cluster that goes takes all along: those that rotations kept, or left behind when the
-        removal took over from them.
+        removal took over from them, and the secrets, wherever they are stored.
         """
         await self._admission.operation(step.operation_id)
         cluster = (await self._store.clusters.spec(step.cluster_id)).cluster
         kept = False
         if step.kind.deletes:
-            for trust in await self._store.operations.trusts(cluster):
-                await threads.call(self._dependencies.revoke_trust, cluster.cloud, trust)
+            try:
+                for trust in await self._store.operations.trusts(cluster):
+                    await threads.call(self._dependencies.revoke_trust, cluster.cloud, trust)
+            finally:
+                # A secret store that is not the database knows nothing of rows that go.
+                await self._store.secrets.delete(step.cluster_id)
         for trust in () if step.kind.deletes else step.trusts:
             gone = await threads.call(self._dependencies.retire_trust, cluster.cloud, trust)
             kept = kept or not gone

@@ -9,6 +9,7 @@ from typing import Any
 
 from temporalio.client import Client, WorkflowHandle
 
+from jeroboam import secret_access
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.activities.driver_files import FileCache
 from jeroboam.drivers.fake.backend import FakeBackend
@@ -196,7 +197,11 @@ async def running_engine(
     )
     cipher = Cipher.from_settings(settings)
     store = await Store.open(
-        settings.resolved_database_url, cipher=cipher, hooks_cipher=cipher, migrate=True
+        settings.resolved_database_url,
+        cipher=cipher,
+        hooks_cipher=cipher,
+        secret_stores=secret_access.stores(settings, cipher),
+        migrate=True,
     )
     fakes = directory / "fake"
     revoked: list[str] = []
