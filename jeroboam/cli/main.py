@@ -13,6 +13,7 @@ from jeroboam.cli.client import (
     operation_commands,
     schedule_commands,
 )
+from jeroboam.cli.doctor.command import doctor
 from jeroboam.errors import JeroboamError
 
 app = typer.Typer(
@@ -29,6 +30,7 @@ authoring.register(driver_commands.app)
 app.add_typer(driver_commands.app, name="driver")
 app.add_typer(policy_commands.app, name="policy")
 processes.register(app)
+app.command()(doctor)
 
 
 @app.callback()
