@@ -129,9 +129,7 @@ def _rotate_credential(ask: Ask) -> Work:
 
 
 def _further_groups(ask: Ask) -> tuple[NodeGroup, ...]:
-    return tuple(
-        group for group in ask.spec.node_groups if group.built and not group.is_default
-    )
+    return tuple(group for group in ask.spec.node_groups if group.built and not group.is_default)
 
 
 def _revoke(name: str, trust: str | None) -> Work:

@@ -1,11 +1,15 @@
 """kubeadm itself takes the files that each driver's nodes are set up from."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
 
+from jeroboam.certificates import issue_cluster_secrets
+from jeroboam.drivers.kubernetes.contents import certificates
 from jeroboam.models import ClusterSpec
 from tests.kubernetes.programs.build import VERSION
 from tests.unit.drivers.heat.clusters import make_spec
@@ -91,3 +95,30 @@ def test_images(kubeadm: Path, tmp_path: Path) -> None:
     assert f"registry.example.org/kube/kube-apiserver:{VERSION}" in images
     assert "registry.example.org/kube/etcd:3.6.8-7" in images
     assert "registry.example.org/kube/coredns:v1.99.1" in images
+
+
+def test_two_authorities(kubeadm: Path, tmp_path: Path) -> None:
+    """While authorities are rotated, kubeadm takes files of two and signs with the first one."""
+    former, new = issue_cluster_secrets("demo"), issue_cluster_secrets("demo")
+    kinds = {
+        kind: replace(getattr(new, kind), also_trusted=(getattr(former, kind).certificate,))
+        for kind in ("kubernetes", "etcd", "front_proxy")
+    }
+    texts = certificates(replace(new, **kinds))
+    names = {"ca": "ca", "etcd/ca": "etcd_ca", "front-proxy-ca": "front_proxy_ca"}
+    (tmp_path / "etcd").mkdir()
+    for name, key in names.items():
+        (tmp_path / f"{name}.crt").write_text(texts[f"{key}_crt"])
+        (tmp_path / f"{name}.key").write_text(texts[f"{key}_key"])
+    config = tmp_path / "init.yaml"
+    config.write_text(
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: InitConfiguration\n"
+        "localAPIEndpoint: {advertiseAddress: 10.0.0.4}\n---\n"
+        "apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n"
+        f"kubernetesVersion: {VERSION}\ncertificatesDir: {tmp_path}\n"
+    )
+    run(kubeadm, "init", "phase", "certs", "all", "--config", str(config))
+    for name, kind in (("apiserver", "kubernetes"), ("etcd/server", "etcd")):
+        issued = x509.load_pem_x509_certificate((tmp_path / f"{name}.crt").read_bytes())
+        signer = x509.load_pem_x509_certificate(getattr(new, kind).certificate.encode())
+        issued.verify_directly_issued_by(signer)

@@ -65,9 +65,7 @@ def upgrading(
     ]
 
 
-def renewing(
-    cluster: FakeCluster, group: NodeGroup, authorities: Sequence[str]
-) -> list[Change]:
+def renewing(cluster: FakeCluster, group: NodeGroup, authorities: Sequence[str]) -> list[Change]:
     """Return the changes after which a group's nodes trust and use these authorities."""
     wanted = list(authorities)
     return [

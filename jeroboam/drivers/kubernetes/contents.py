@@ -46,13 +46,18 @@ def updates(plan: KubernetesPlan) -> Contents:
 
 
 def certificates(secrets: ClusterSecrets) -> Contents:
-    """Return the control plane's CAs and keys, named after kubeadm's files."""
+    """Return the control plane's CAs and keys, named after kubeadm's files.
+
+    While CAs are rotated there are two in a file. kubeadm signs with the first one; the controller
+    manager takes no file of two to sign with, and gets one of its own.
+    """
     return {
-        "ca_crt": secrets.kubernetes.certificate,
+        "ca_crt": secrets.kubernetes.trusted,
+        "ca_signer": secrets.kubernetes.certificate if secrets.kubernetes.also_trusted else "",
         "ca_key": secrets.kubernetes.private_key,
-        "etcd_ca_crt": secrets.etcd.certificate,
+        "etcd_ca_crt": secrets.etcd.trusted,
         "etcd_ca_key": secrets.etcd.private_key,
-        "front_proxy_ca_crt": secrets.front_proxy.certificate,
+        "front_proxy_ca_crt": secrets.front_proxy.trusted,
         "front_proxy_ca_key": secrets.front_proxy.private_key,
         "sa_key": secrets.service_account_key,
         "sa_pub": "".join(

@@ -25,6 +25,8 @@ DNS_DOMAIN = "cluster.local"
 # /usr is read-only on systems that are updated as a whole; the default lies below it.
 VOLUME_PLUGINS = "/var/lib/kubelet/volume-plugins"
 
+_SIGNER = {"name": "cluster-signing-cert-file", "value": "/etc/kubernetes/pki/ca-signer.crt"}
+
 # kube-proxy brings the tool along in its image.
 _IGNORED_CHECKS = ["FileExisting-conntrack"]
 _FOR_EVER = "0s"
@@ -49,7 +51,9 @@ def init_documents(plan: KubernetesPlan, secrets: ClusterSecrets) -> str:
         "localAPIEndpoint": _local_endpoint(plan),
         "nodeRegistration": node_registration(plan, plan.spec.masters),
     }
-    return _yaml(init, cluster_configuration(plan), kubelet(plan), kube_proxy(plan))
+    rotating = bool(secrets.kubernetes.also_trusted)
+    cluster = cluster_configuration(plan, rotating=rotating)
+    return _yaml(init, cluster, kubelet(plan), kube_proxy(plan))
 
 
 def join_document(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGroup) -> str:
@@ -61,7 +65,13 @@ def join_document(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGrou
             "bootstrapToken": {
                 "token": secrets.bootstrap_token,
                 "apiServerEndpoint": _endpoint(plan),
-                "caCertHashes": [certificate_hash(secrets.kubernetes.certificate)],
+                "caCertHashes": [
+                    certificate_hash(pem)
+                    for pem in (
+                        secrets.kubernetes.certificate,
+                        *secrets.kubernetes.also_trusted,
+                    )
+                ],
             }
         },
         "nodeRegistration": node_registration(plan, group),
@@ -71,8 +81,12 @@ def join_document(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGrou
     return _yaml(document)
 
 
-def cluster_configuration(plan: KubernetesPlan) -> Mapping[str, Any]:
-    """Return what holds for the whole cluster."""
+def cluster_configuration(plan: KubernetesPlan, *, rotating: bool = False) -> Mapping[str, Any]:
+    """Return what holds for the whole cluster.
+
+    Args:
+        rotating: Whether two CAs are trusted, of which one signs.
+    """
     values = plan.labels
     document = {
         "apiVersion": API_VERSION,
@@ -98,6 +112,7 @@ def cluster_configuration(plan: KubernetesPlan) -> Mapping[str, Any]:
             "extraArgs": [
                 {"name": "flex-volume-plugin-dir", "value": VOLUME_PLUGINS},
                 *_node_mask(plan),
+                *([_SIGNER] if rotating else ()),
                 *_arguments(values["kubecontroller_options"]),
             ]
         },

@@ -81,11 +81,36 @@ forget_me() {
     return 1
 }
 
+authorities() {
+    base64 --wrap 0 "$KEPT/ca.crt"
+}
+
+# trust_all FILE: while authorities are rotated there are two, and kubeadm writes down the one that
+# signs. The other masters may still have certificates of the other one.
+trust_all() {
+    if [ ! -e "$1" ]; then return 0; fi
+    sed -i "s|certificate-authority-data:.*|certificate-authority-data: $(authorities)|" "$1"
+}
+
+# Nodes that join learn from a document in the cluster whom to trust.
+publish_authorities() {
+    local admin="$ROOT/etc/kubernetes/admin.conf" known="$STATE/cluster-info" options
+    if [ ! -e "$admin" ]; then return 0; fi
+    options=(--kubeconfig "$admin" --namespace kube-public)
+    kubectl "${options[@]}" get configmap cluster-info --output 'jsonpath={.data.kubeconfig}' \
+        > "$known" || return 1
+    if grep -qF "certificate-authority-data: $(authorities)" "$known"; then return 0; fi
+    trust_all "$known"
+    kubectl "${options[@]}" create configmap cluster-info --from-file="kubeconfig=$known" \
+        --dry-run=client --output yaml | kubectl "${options[@]}" replace --filename -
+}
+
 # What a master does before it joins: the cluster learns the version that this node brings along,
 # and forgets what it knew of the node.
 make_room() {
     rm -rf "$ADMIN"
     kubeadm init phase kubeconfig admin --config "$INIT" --kubeconfig-dir "$ADMIN" &&
+        trust_all "$ADMIN/admin.conf" &&
         kubeadm init phase upload-config all --config "$INIT" --kubeconfig "$ADMIN/admin.conf" &&
         forget_me &&
         administer delete node "$NODE_NAME" --ignore-not-found &&
@@ -125,6 +150,10 @@ if [ -d "$ETCD/member" ]; then KNOWN=yes; fi
 # Only one member at a time can be added to etcd.
 if [ -d "$KEPT" ] && ! is_founder; then sleep "$((NODE_INDEX * PAUSE))"; fi
 retry become_member
+if [ -d "$KEPT" ]; then
+    trust_all "$ROOT/etc/kubernetes/admin.conf"
+    retry publish_authorities
+fi
 if is_founder && [ "$STEP" = join ]; then retry renew_addons; fi
 rm -rf "$ADMIN"
 touch "$DONE"
