@@ -23,8 +23,7 @@ class KeyActivities:
         """Store a cluster's keys, unless it has some.
 
         Raises:
-            NotFoundError: The cluster is not stored yet; its row is written after the keys were
-                handed over, so that no cluster is without them.
+            NotFoundError: The cluster is gone.
             InvalidRequestError: They were sealed for another installation.
         """
         values = json.loads(self._store.inbox.open(keys.sealed, keys.cluster_id))

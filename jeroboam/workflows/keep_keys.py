@@ -1,11 +1,8 @@
 """The keys of an imported cluster reach the store of secrets."""
 
-from datetime import timedelta
-
 from temporalio import workflow
 from temporalio.client import Client
 from temporalio.common import RetryPolicy, WorkflowIDConflictPolicy
-from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from jeroboam.activities.keys import KeyActivities
@@ -16,36 +13,21 @@ from jeroboam.models import new_uuid
 from jeroboam.workflows import limits
 from jeroboam.workflows.answering import answering
 
-PATIENCE = timedelta(minutes=5)
-"""How long the cluster's row may take to appear; it is written a moment after the start."""
-
-PAUSE = timedelta(seconds=2)
-
 
 @workflow.defn(name=KEEP_KEYS_WORKFLOW)
 class KeepKeysWorkflow:
-    """Store the keys; the import that was not completed leaves none."""
+    """Store the keys, however long that takes; a cluster that is gone meanwhile needs none."""
 
     @workflow.run
-    async def run(self, keys: SealedKeys) -> bool:
-        """Return whether they were stored."""
-        until = workflow.now() + PATIENCE
-        while True:
-            try:
-                await workflow.execute_activity_method(
-                    KeyActivities.keep_keys,
-                    keys,
-                    start_to_close_timeout=limits.RECORD_ATTEMPT,
-                    retry_policy=RetryPolicy(maximum_interval=limits.RETRY.maximum_interval),
-                    summary="keep keys",
-                )
-            except ActivityError:
-                # Not retryable: the cluster is not there, yet or any more.
-                if workflow.now() >= until:
-                    return False
-                await workflow.sleep(PAUSE)
-            else:
-                return True
+    async def run(self, keys: SealedKeys) -> None:
+        """Have an activity open and store them."""
+        await workflow.execute_activity_method(
+            KeyActivities.keep_keys,
+            keys,
+            start_to_close_timeout=limits.RECORD_ATTEMPT,
+            retry_policy=RetryPolicy(maximum_interval=limits.RETRY.maximum_interval),
+            summary="keep keys",
+        )
 
 
 class KeyClient:

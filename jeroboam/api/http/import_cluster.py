@@ -10,8 +10,14 @@ from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.schemas.imports import ClusterImport
 from jeroboam.api.http.surveying import importer
 from jeroboam.drivers.importing import Finding, ImportWish, Survey
-from jeroboam.errors import ConfigurationError, ConflictError, InvalidRequestError, NotFoundError
-from jeroboam.models import Cluster, ClusterTemplate
+from jeroboam.errors import (
+    CloudUnavailableError,
+    ConfigurationError,
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+)
+from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate
 from jeroboam.models.quota import QuotaResource
 from jeroboam.store import Scope
 
@@ -45,22 +51,44 @@ async def import_cluster(
         return survey
     if survey.obstacles:
         raise ConflictError(" ".join(survey.obstacles))
-    limit = await dependencies.store.quotas.limit(cluster.project_id, QuotaResource.CLUSTER)
     await dependencies.store.quotas.check_clusters(cluster.project_id)
-    trust_id = await dependencies.trusts.create(caller) if driver.uses_cloud else None
+    keys = await imported_keys.sealed(dependencies, cluster.uuid, secrets) if secrets else None
+    await _store(dependencies, caller, survey.spec, with_trust=driver.uses_cloud)
+    log.info("cluster_imported", stack_id=cluster.stack_id, driver=driver.name)
+    # Not earlier: keys that wait for their cluster could meet one of the same uuid, of others.
+    return survey if keys is None else await _with_keys(dependencies, survey, keys)
+
+
+async def _store(
+    dependencies: Dependencies, caller: Caller, spec: ClusterSpec, *, with_trust: bool
+) -> None:
+    cluster = spec.cluster
+    limit = await dependencies.store.quotas.limit(cluster.project_id, QuotaResource.CLUSTER)
+    trust_id = await dependencies.trusts.create(caller) if with_trust else None
+    owned = cluster.model_copy(update={"trust_id": trust_id})
     try:
-        if secrets:
-            await imported_keys.hand_over(dependencies, cluster.uuid, secrets)
-        spec = survey.spec
-        with_trust = spec.cluster.model_copy(update={"trust_id": trust_id})
         await dependencies.store.imports.add(
-            spec.model_copy(update={"cluster": with_trust}),
-            project_limit=limit,
+            spec.model_copy(update={"cluster": owned}), project_limit=limit
         )
     except BaseException:
         await _withdraw(dependencies, cluster.uuid, trust_id)
         raise
-    log.info("cluster_imported", stack_id=cluster.stack_id, driver=driver.name)
+
+
+async def _with_keys(dependencies: Dependencies, survey: Survey, keys: str) -> Survey:
+    """Pass the keys on; where that fails the cluster is imported all the same."""
+    cluster = survey.spec.cluster
+    try:
+        await imported_keys.hand_over(dependencies, cluster.uuid, keys)
+    except CloudUnavailableError as error:
+        log.warning("imported_keys_lost", reason=error.message)
+        lost = Finding(
+            what="keys of authorities",
+            found="could not be passed on to the workers; give them again: jeroboam cluster "
+            f"import-keys {cluster.uuid}",
+            complete=False,
+        )
+        return survey.model_copy(update={"findings": (*survey.findings[:-1], lost)})
     return survey
 
 

@@ -10,7 +10,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.schemas.imports import AuthorityBody, KeysBody
-from jeroboam.errors import ConfigurationError, InvalidRequestError
+from jeroboam.drivers.importing import SupportsImport
+from jeroboam.errors import ConfigurationError, ConflictError, InvalidRequestError
+from jeroboam.models import Cluster
 
 SMALLEST_RSA = 2048
 
@@ -41,17 +43,41 @@ def kinds(values: Mapping[str, str]) -> Sequence[str]:
     return [name.removesuffix(_CERTIFICATE) for name in values if name.endswith(_CERTIFICATE)]
 
 
-async def hand_over(dependencies: Dependencies, cluster_id: str, values: Mapping[str, str]) -> None:
-    """Pass keys on to the workers, sealed.
+async def add(dependencies: Dependencies, cluster: Cluster, keys: KeysBody) -> None:
+    """Give an imported cluster the keys that it lacks.
+
+    Raises:
+        InvalidRequestError: The cluster was not imported, or the keys do not fit.
+        ConflictError: It has keys.
+    """
+    if not isinstance(dependencies.drivers.installed(cluster.driver), SupportsImport):
+        raise InvalidRequestError(
+            f"Cluster {cluster.name} was not imported; Jeroboam has made its keys itself."
+        )
+    values = checked(keys)
+    if await dependencies.store.certificates.list(cluster.uuid):
+        raise ConflictError(f"Cluster {cluster.name} has the keys of its authorities already.")
+    await hand_over(dependencies, cluster.uuid, await sealed(dependencies, cluster.uuid, values))
+
+
+async def sealed(dependencies: Dependencies, cluster_id: str, values: Mapping[str, str]) -> str:
+    """Return keys as only workers can read them.
 
     Raises:
         StoreUnavailableError: No worker was ever up.
+    """
+    return await dependencies.store.inbox.seal(json.dumps(dict(values)).encode(), cluster_id)
+
+
+async def hand_over(dependencies: Dependencies, cluster_id: str, keys: str) -> None:
+    """Pass sealed keys on to the workers.
+
+    Raises:
         CloudUnavailableError: Temporal does not answer.
     """
     if dependencies.keep_keys is None:
         raise ConfigurationError("This process passes no keys on.")
-    sealed = await dependencies.store.inbox.seal(json.dumps(dict(values)).encode(), cluster_id)
-    await dependencies.keep_keys(cluster_id, sealed)
+    await dependencies.keep_keys(cluster_id, keys)
 
 
 def _certificate(kind: str, pem: str) -> x509.Certificate:

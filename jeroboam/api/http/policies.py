@@ -138,6 +138,13 @@ _RULES = (
         "/v1/clusters/import",
     ),
     (
+        "cluster:import_keys",
+        MEMBER,
+        "Give an imported cluster the keys of its authorities.",
+        "PUT",
+        f"{_CLUSTER}/keys",
+    ),
+    (
         "cluster:check_health",
         CLUSTER_MEMBER,
         "Check a cluster's health now.",

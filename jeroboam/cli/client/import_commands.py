@@ -16,6 +16,9 @@ LARGEST_FILE = 20_000
 FINDING_COLUMNS = ("what", "value", "complete")
 OPERATION_COLUMNS = ("operation", "possible", "reason")
 
+Files = tuple[str | None, str | None]
+
+ClusterArgument = Annotated[str, typer.Argument(metavar="CLUSTER", help="Its name or uuid.")]
 StackArgument = Annotated[
     str, typer.Argument(metavar="STACK", help="Name or id of the cluster's Heat stack.")
 ]
@@ -69,13 +72,9 @@ def import_cluster(  # noqa: PLR0913 - its options
     Nothing in the cloud changes by it. With the CA's certificate and key, certificates can be
     signed and the cluster's own API can be asked.
     """
-    keys = given(
-        kubernetes=_pair("--ca", ca_cert, ca_key),
-        etcd=_pair("--etcd-ca", etcd_ca_cert, etcd_ca_key),
-        front_proxy=_pair("--front-proxy-ca", front_proxy_ca_cert, front_proxy_ca_key),
+    keys = _keys(
+        (ca_cert, ca_key), (etcd_ca_cert, etcd_ca_key), (front_proxy_ca_cert, front_proxy_ca_key)
     )
-    if keys and "kubernetes" not in keys:
-        raise UsageError("Keys are imported with those of Kubernetes' CA: --ca-cert and --ca-key.")
     body = given(
         stack_id=stack,
         name=name,
@@ -88,9 +87,29 @@ def import_cluster(  # noqa: PLR0913 - its options
     show_report(run.screen, answer.body)
 
 
+def import_keys(
+    run: Run,
+    cluster: ClusterArgument,
+    *,
+    ca_cert: CertificateFile,
+    ca_key: KeyFile,
+    etcd_ca_cert: EtcdCertificateFile = None,
+    etcd_ca_key: EtcdKeyFile = None,
+    front_proxy_ca_cert: ProxyCertificateFile = None,
+    front_proxy_ca_key: ProxyKeyFile = None,
+) -> None:
+    """Give a cluster that was imported without them the keys of its CAs."""
+    keys = _keys(
+        (ca_cert, ca_key), (etcd_ca_cert, etcd_ca_key), (front_proxy_ca_cert, front_proxy_ca_key)
+    )
+    run.api.send("PUT", "clusters", cluster, "keys", body=keys)
+    run.screen.say("The keys fit, and are on their way.")
+
+
 def register(app: typer.Typer) -> None:
-    """Add the command to ``jeroboam cluster``."""
+    """Add the commands to ``jeroboam cluster``."""
     app.command("import")(command(import_cluster))
+    app.command("import-keys")(command(import_keys))
 
 
 def show_report(screen: Screen, body: Mapping[str, Any]) -> None:
@@ -118,6 +137,18 @@ def show_report(screen: Screen, body: Mapping[str, Any]) -> None:
         )
     elif not body["obstacles"]:
         screen.say("It can be imported. Nothing was done.")
+
+
+def _keys(kubernetes: Files, etcd: Files, front_proxy: Files) -> dict[str, Any]:
+    """Return the pairs of a request, of files with certificates and keys."""
+    keys = given(
+        kubernetes=_pair("--ca", *kubernetes),
+        etcd=_pair("--etcd-ca", *etcd),
+        front_proxy=_pair("--front-proxy-ca", *front_proxy),
+    )
+    if keys and "kubernetes" not in keys:
+        raise UsageError("Keys are imported with those of Kubernetes' CA: --ca-cert and --ca-key.")
+    return keys
 
 
 def _pair(option: str, certificate: str | None, key: str | None) -> dict[str, str] | None:

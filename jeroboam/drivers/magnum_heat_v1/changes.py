@@ -11,7 +11,7 @@ from jeroboam.drivers.heat.stacks import Stacks
 from jeroboam.drivers.heat.tags import TAG
 from jeroboam.drivers.magnum_heat_v1 import families
 from jeroboam.drivers.magnum_heat_v1.records import Member, members
-from jeroboam.errors import CloudUnavailableError, InvalidRequestError
+from jeroboam.errors import CloudUnavailableError, InvalidRequestError, NotFoundError
 from jeroboam.models import ClusterSpec, Node, NodeGroup
 
 
@@ -44,12 +44,10 @@ def resize(
     group: NodeGroup,
     nodes_to_remove: Sequence[Node],
     timeout_minutes: int,
-    stacks: Stacks,
 ) -> None:
     """Submit another number of workers, as Magnum did; a call that has arrived does nothing."""
-    found = stacks.find(group.stack_id or spec.cluster.stack_id or "")
-    if found is None:
-        raise InvalidRequestError(f"The stack of the node group {group.name} is gone.")
+    stacks = Stacks(context.cloud, spec.cluster.trust_id)
+    found = _required(stacks, group)
     if submission.settled(stacks, found, context.idempotency_key):
         return
     family = families.of(found.parameters)
@@ -65,6 +63,17 @@ def resize(
         )
     where = place(spec, group, found)
     submission.change(context, stacks, where, found, values, timeout_minutes)
+
+
+def touch(
+    context: DriverContext, spec: ClusterSpec, group: NodeGroup, timeout_minutes: int
+) -> None:
+    """Submit a change of a group's stack that changes nothing."""
+    stacks = Stacks(context.cloud, spec.cluster.trust_id)
+    found = _required(stacks, group)
+    if not submission.settled(stacks, found, context.idempotency_key):
+        where = place(spec, group, found)
+        submission.change(context, stacks, where, found, {}, timeout_minutes)
 
 
 def removals(workers: Sequence[Member], nodes_to_remove: Sequence[Node]) -> list[str]:
@@ -107,6 +116,13 @@ def delete_groups(stacks: Stacks, spec: ClusterSpec) -> None:
         raise CloudUnavailableError(
             f"Heat is removing node groups: {named}. The cluster's own stack goes after them."
         )
+
+
+def _required(stacks: Stacks, group: NodeGroup) -> StackState:
+    found = stacks.find(group.stack_id) if group.stack_id else None
+    if found is None:
+        raise NotFoundError(f"The stack {group.stack_id} of the node group {group.name} is gone.")
+    return found
 
 
 def _is_ours(tag: str, cluster_id: str) -> bool:

@@ -15,11 +15,19 @@ from jeroboam.drivers.base import (
     Poller,
     Progress,
     Provides,
+    SupportsCredentialRotation,
     SupportsNodeGroups,
     SupportsReboot,
     Watch,
 )
-from jeroboam.drivers.heat import clients, failures, node_actions, remains, services
+from jeroboam.drivers.heat import (
+    clients,
+    credentials,
+    failures,
+    node_actions,
+    remains,
+    services,
+)
 from jeroboam.drivers.heat.phases import MAX_MESSAGE
 from jeroboam.drivers.heat.servers import Servers
 from jeroboam.drivers.heat.stacks import Stacks
@@ -69,7 +77,13 @@ _KINDS = (
 _OF_NODES = frozenset({Method.REBOOT_NODES, Method.REBUILD_NODES})
 
 
-class MagnumHeatDriver(SupportsImport, SupportsNodeGroups, SupportsReboot, RunsKubernetes):
+class MagnumHeatDriver(
+    SupportsImport,
+    SupportsNodeGroups,
+    SupportsReboot,
+    SupportsCredentialRotation,
+    RunsKubernetes,
+):
     """Leads imported clusters through the rest of their lives."""
 
     name = version.Driver
@@ -108,8 +122,7 @@ class MagnumHeatDriver(SupportsImport, SupportsNodeGroups, SupportsReboot, RunsK
         timeout_minutes: int,
     ) -> None:
         """Change the number of a group's workers; nothing else that is in the stack changes."""
-        stacks = stacks_of(context, spec)
-        changes.resize(context, spec, group, nodes_to_remove, timeout_minutes, stacks)
+        changes.resize(context, spec, group, nodes_to_remove, timeout_minutes)
 
     def delete_cluster(self, context: DriverContext, spec: ClusterSpec) -> None:
         """Delete load balancers of services, then node groups' stacks, then the cluster's."""
@@ -136,6 +149,21 @@ class MagnumHeatDriver(SupportsImport, SupportsNodeGroups, SupportsReboot, RunsK
         if group.stack_id == spec.cluster.stack_id:
             raise InvalidRequestError(f"The node group {group.name} is a part of its cluster.")
         changes.delete(stacks_of(context, spec), group.stack_id)
+
+    def rotate_credential(
+        self,
+        context: DriverContext,
+        spec: ClusterSpec,
+        group: NodeGroup | None,
+        former_trust_id: str | None,
+        timeout_minutes: int,
+    ) -> None:
+        """Have Heat go over a stack with the credential, as a change that changes nothing.
+
+        What the nodes log in with is Magnum's own trust, and stays.
+        """
+        credentials.let_go(context.cloud, former_trust_id, spec.cluster.trust_id)
+        changes.touch(context, spec, group or spec.masters, timeout_minutes)
 
     def poller(self) -> Poller:
         """Return a poller that knows stacks by their ids."""

@@ -42,7 +42,7 @@ def survey(cloud: CloudAccess, wish: ImportWish, owner: Identity) -> Survey:
     main = _own(stacks, wish.stack, owner, whole=True)
     _require_outermost(main)
     family = families.of(main.parameters, main.outputs)
-    groups = _groups(stacks, main, wish, owner)
+    groups, searched = _groups(stacks, main, wish, owner)
     spec = recognition.recognise(main, groups, wish, owner)
     servers = Servers(clients.connection(cloud, None)).listed()
     spec = spec.model_copy(
@@ -54,7 +54,12 @@ def survey(cloud: CloudAccess, wish: ImportWish, owner: Identity) -> Survey:
     )
     return Survey(
         spec=spec,
-        findings=(*_of_cluster(main, spec), *_of_nodes_to_come(main, owner), *_of_groups(spec)),
+        findings=(
+            *_of_cluster(main, spec),
+            *_of_nodes_to_come(main, owner),
+            *_of_groups(spec),
+            *searched,
+        ),
         operations=_operations(main, groups, family),
         needs_keys=_NEED_KEYS if family is families.KUBERNETES else {},
         obstacles=tuple(_obstacles((main, *groups))),
@@ -89,20 +94,26 @@ def _require_outermost(main: StackRecord) -> None:
 
 def _groups(
     stacks: Stacks, main: StackRecord, wish: ImportWish, owner: Identity
-) -> list[StackRecord]:
+) -> tuple[Sequence[StackRecord], Sequence[Finding]]:
     """Return the stacks of further node groups: those that are named, and those that are found."""
     found = {}
     for ident in wish.node_groups:
         record = _own(stacks, ident, owner, whole=True)
         _require_group(record, main)
         found[record.state.id] = record
-    for ident in _candidates(stacks, main):
-        if ident in found:
-            continue
-        record = reading.read(stacks, ident, whole=True)
-        if _is_group_of(record, main):
-            found[ident] = record
-    return sorted(found.values(), key=lambda one: (one.created or "", one.state.name))
+    candidates = [one for one in _candidates(stacks, main) if one not in found]
+    for ident in candidates[:MOST_CANDIDATES]:
+        state = stacks.find(ident)
+        if state is not None and _is_group_of(state.parameters, main):
+            found[ident] = reading.read(stacks, ident, whole=True)
+    more = len(candidates) - MOST_CANDIDATES
+    missed = Finding(
+        what="node groups",
+        found=f"{more} more stacks have such names and were not looked at; name what is missing",
+        complete=False,
+    )
+    groups = sorted(found.values(), key=lambda one: (one.created or "", one.state.name))
+    return groups, [missed] if more > 0 else []
 
 
 def _candidates(stacks: Stacks, main: StackRecord) -> Sequence[str]:
@@ -114,17 +125,17 @@ def _candidates(stacks: Stacks, main: StackRecord) -> Sequence[str]:
         for ident, name in listed
         if ident != main.state.id and name.startswith(f"{beginning}-")
     )
-    return list(ours)[:MOST_CANDIDATES]
+    return list(ours)
 
 
-def _is_group_of(record: StackRecord, main: StackRecord) -> bool:
+def _is_group_of(parameters: Mapping[str, str], main: StackRecord) -> bool:
     uuid = main.text("cluster_uuid")
-    outermost = record.parameters.get("is_cluster_stack", "true").lower() != "false"
-    return not outermost and uuid is not None and record.text("cluster_uuid") == uuid
+    outermost = str(parameters.get("is_cluster_stack", "true")).lower() != "false"
+    return not outermost and uuid is not None and parameters.get("cluster_uuid") == uuid
 
 
 def _require_group(record: StackRecord, main: StackRecord) -> None:
-    if not _is_group_of(record, main):
+    if not _is_group_of(record.parameters, main):
         raise InvalidRequestError(
             f"Stack {record.state.name} is no node group of the cluster: its parameter "
             f"cluster_uuid is '{record.text('cluster_uuid') or ''}', and its is_cluster_stack "
@@ -221,6 +232,7 @@ def _operations(
         "delete": None,
         "rebuild": "nodes set themselves up only at their first boot, by their software deployment",
         "upgrade": "Magnum removed it from these templates; move workloads to a new cluster",
+        "rotate credential": None,
         "rotate ca": "the nodes' certificates are a part of Magnum's template",
     }
 

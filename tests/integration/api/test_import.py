@@ -1,5 +1,6 @@
 """Imports over HTTP: what is checked, what is written, and what never is."""
 
+import asyncio
 import dataclasses
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,7 +16,7 @@ from jeroboam.drivers.magnum_heat_v1.driver import MagnumHeatDriver
 from jeroboam.drivers.magnum_heat_v1.recognition import recognise
 from jeroboam.drivers.magnum_heat_v1.records import StackRecord
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
-from jeroboam.errors import NotFoundError
+from jeroboam.errors import CloudUnavailableError, NotFoundError
 from jeroboam.models import new_uuid
 from jeroboam.models.key_wire import SealedKeys
 from jeroboam.store import Cipher, Scope, Store
@@ -133,6 +134,49 @@ async def test_twice_is_refused_by_name(service: Service) -> None:
     assert service.trusts.made == 1
 
 
+@pytest.mark.usefixtures("surveys")
+async def test_of_two_at_a_time_one_wins(service: Service) -> None:
+    """The other one is told that it is one already, and its trust goes."""
+    wishes = [service.call("POST", PATH, json={"stack_id": MAIN}) for _ in range(4)]
+    codes = sorted(one.status_code for one in await asyncio.gather(*wishes))
+    assert codes == [201, 409, 409, 409]
+    stored = await service.store.clusters.get(UUID, Scope(None))
+    assert service.trusts.alive == {stored.trust_id}
+
+
+async def test_keys_that_temporal_does_not_take(service: Service, surveys: Surveys) -> None:
+    """The cluster is imported all the same, and the report says how to give them again."""
+    worker = await Store.open(
+        service.settings.resolved_database_url,
+        cipher=Cipher(b"1" * 32),
+        hooks_cipher=Cipher(bytes(32)),
+    )
+    await worker.inbox.announce()
+    await worker.close()
+
+    async def nobody(cluster_id: str, sealed: str) -> None:
+        raise CloudUnavailableError("Temporal cannot be reached.")
+
+    service.app.state.dependencies = dataclasses.replace(
+        service.app.state.dependencies, keep_keys=nobody
+    )
+    good = keys(SECRETS.kubernetes.certificate, SECRETS.kubernetes.private_key)
+    done = await service.call("POST", PATH, json={"stack_id": MAIN, "keys": good})
+    assert done.status_code == 201
+    last = done.json()["findings"][-1]
+    assert not last["complete"]
+    assert f"import-keys {UUID}" in last["found"]
+
+
+@pytest.mark.usefixtures("surveys")
+async def test_keys_need_a_worker(service: Service) -> None:
+    """Before any worker was up nothing can be sealed, and nothing is imported."""
+    good = keys(SECRETS.kubernetes.certificate, SECRETS.kubernetes.private_key)
+    refused = await service.call("POST", PATH, json={"stack_id": MAIN, "keys": good})
+    assert refused.status_code == 503
+    assert service.trusts.made == 0
+
+
 async def test_obstacles_are_told_and_refuse(service: Service, surveys: Surveys) -> None:
     """A dry run lists them, and the import is refused with them."""
     surveys.obstacles = ("Stack x is UPDATE_FAILED: no valid host.",)
@@ -232,4 +276,34 @@ async def test_keys_reach_workers_unread(service: Service, kept: Kept) -> None:
     assert stored.etcd.certificate == ""
     shown = await service.call("GET", f"/v1/certificates/{UUID}")
     assert shown.json()["pem"].strip() == authority.certificate.strip()
+    await worker.close()
+
+
+async def test_keys_may_come_later(service: Service, kept: Kept) -> None:
+    """An imported cluster without keys gets them once; one that Jeroboam made has its own."""
+    worker = await Store.open(
+        service.settings.resolved_database_url,
+        cipher=Cipher(b"1" * 32),
+        hooks_cipher=Cipher(bytes(32)),
+    )
+    await worker.inbox.announce()
+    body = keys(SECRETS.kubernetes.certificate, SECRETS.kubernetes.private_key)
+    own = await service.cluster((await service.template())["uuid"])
+    refused = await service.call("PUT", f"/v1/clusters/{own}/keys", json=body)
+    assert refused.status_code == 400
+    assert "was not imported" in error_of(refused)["detail"]
+    await service.call("POST", PATH, json={"stack_id": MAIN})
+    missing = await service.call("GET", f"/v1/certificates/{UUID}")
+    assert missing.status_code == 409
+    accepted = await service.call("PUT", f"/v1/clusters/{UUID}/keys", json=body)
+    assert accepted.status_code == 202, accepted.text
+    (sealed,) = kept.sealed
+    await KeyActivities(worker).keep_keys(sealed)
+    assert (await service.call("GET", f"/v1/certificates/{UUID}")).status_code == 200
+    again = await service.call("PUT", f"/v1/clusters/{UUID}/keys", json=body)
+    assert again.status_code == 409
+    for kind in ("etcd", "front_proxy"):
+        unknown = await service.call("GET", f"/v1/certificates/{UUID}?ca_cert_type={kind}")
+        assert unknown.status_code == 409
+        assert "nothing is known" in error_of(unknown)["detail"]
     await worker.close()

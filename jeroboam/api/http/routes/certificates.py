@@ -38,8 +38,8 @@ async def show_authority(
     unknown ``ca_cert_type`` is ``kubernetes``, as in Magnum.
     """
     cluster = await permitted_cluster(dependencies, caller, ident, "certificate:get")
-    found = await certificates_of(dependencies, cluster)
-    pem = bundle(found, CertificateKind.named(ca_cert_type))
+    kind = CertificateKind.named(ca_cert_type)
+    pem = bundle(await certificates_of(dependencies, cluster, kind), kind)
     return schema.authorities(cluster.uuid, pem, links)
 
 
@@ -61,8 +61,8 @@ async def sign_certificate(
     signed. No signature can be called back before it ends.
     """
     cluster = await permitted_cluster(dependencies, caller, body.cluster_uuid, "certificate:create")
-    await certificates_of(dependencies, cluster)
     kind = CertificateKind.named(body.ca_cert_type)
+    await certificates_of(dependencies, cluster, kind)
     signing.check(body.csr, kind, signing.SigningRules.of(dependencies.settings))
     wish = SigningRequest(
         request_id=caller.request_id, cluster_id=cluster.uuid, kind=kind, csr=body.csr
@@ -84,13 +84,16 @@ async def list_authorities(
 
 
 async def certificates_of(
-    dependencies: Dependencies, cluster: Cluster
+    dependencies: Dependencies, cluster: Cluster, kind: CertificateKind | None = None
 ) -> Sequence[ClusterCertificate]:
     """Return the CAs of a cluster, which has to have some.
 
+    Args:
+        kind: One that has to be among them.
+
     Raises:
         InvalidRequestError: Its template switches TLS off.
-        ConflictError: It has none yet.
+        ConflictError: It has none yet, or none of this kind.
     """
     template = await dependencies.store.templates.get(cluster.cluster_template_id, Scope(None))
     if template.tls_disabled:
@@ -102,5 +105,10 @@ async def certificates_of(
         raise ConflictError(
             f"Cluster {cluster.name} is {cluster.status} and has no certificates"
             + (" yet. Try again in a minute." if cluster.status.in_progress else ".")
+        )
+    if kind and all(one.kind is not kind for one in found):
+        raise ConflictError(
+            f"Of the authority {kind} of cluster {cluster.name} nothing is known: the cluster was "
+            "imported without its key."
         )
     return found

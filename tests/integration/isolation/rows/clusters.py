@@ -11,6 +11,7 @@ OWN = {"name": "mine", "cluster_template_id": "<shared>"}
 FROM_HIDDEN = {"name": "mine", "cluster_template_id": "<template>"}
 SIZE = [{"op": "replace", "path": "/node_count", "value": 2}]
 HEALTH = [{"op": "replace", "path": "/health_status", "value": "HEALTHY"}]
+PAIR = {"certificate": "x", "private_key": "x"}
 WINDOW = {"start": "04:00", "duration_minutes": 60}
 
 #                                 owner member reader stranger nobody admin
@@ -33,6 +34,7 @@ ROWS = (
     Row(f"POST {ACT}/check_health", "202 202 403 404 403 202"),
     # Nothing that could be imported is here: it is the driver that says so, to whoever may ask.
     Row(f"POST {LIST}/import", "400 400 403 400 403 400", {"stack_id": "old"}),
+    Row(f"PUT {OF}/keys", "400 400 403 404 403 400", {"kubernetes": PAIR}),
     Row(f"GET {OF}/operations", "200 200 200 404 403 200"),
     Row(f"GET {OF}/driver", "200 200 200 404 403 200", shared=True),
     Row(f"GET {OF}/usage", "200 200 200 404 403 200", shared=True),
