@@ -5,9 +5,10 @@ from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.directory import Wanted
 from jeroboam.api.http.schemas.action import Upgrade
-from jeroboam.errors import ConflictError, InvalidRequestError, NotAuthorizedError
+from jeroboam.errors import NotAuthorizedError
 from jeroboam.models import ClusterSpec, ClusterTemplate, Parameters
 from jeroboam.models.targets import upgraded_labels
+from jeroboam.models.upgrades import check_kind, check_single_group
 from jeroboam.store import Scope
 
 
@@ -27,35 +28,15 @@ async def parameters(
     if template.hidden and not caller.identity.is_admin:
         raise NotAuthorizedError("Not authorized. The cluster template is hidden.")
     group = spec.group(request.nodegroup) if request.nodegroup else None
-    if group and template.uuid != spec.cluster.cluster_template_id:
-        raise ConflictError(
-            f"Cluster Template is not valid for upgrade: Nodegroup {group.name} can be upgraded "
-            f"only to match cluster's template ({spec.template.name}). Upgrade the cluster, "
-            "without naming a node group."
-        )
-    _check_kind(spec, template)
+    if group:
+        check_single_group(spec, group, template)
+    check_kind(spec, template)
     await _look_up(dependencies, caller, spec, template)
     return Parameters(
         cluster_template_id=template.uuid,
         node_group=group.uuid if group else None,
         batch_size=request.max_batch_size or 1,
     )
-
-
-def _check_kind(spec: ClusterSpec, template: ClusterTemplate) -> None:
-    """Refuse a template of other clusters: an upgrade changes neither the engine nor the driver."""
-    now, then = spec.template, template
-    pairs = {
-        "container orchestration engine": (now.coe, then.coe),
-        "server type": (now.server_type, then.server_type),
-        "driver": (spec.cluster.driver, then.driver or spec.cluster.driver),
-    }
-    for noun, (mine, other) in pairs.items():
-        if mine != other:
-            raise InvalidRequestError(
-                f"Cluster Template is not valid for upgrade: its {noun} is {other} and the "
-                f"cluster's is {mine}, which an upgrade cannot change. Create a new cluster."
-            )
 
 
 async def _look_up(
