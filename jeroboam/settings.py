@@ -32,6 +32,9 @@ class Settings(BaseSettings):
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
         request_seconds: How long a client may take to send a request, or to read an answer.
         max_connections: More than these are answered 503; keep it below the limit of open files.
+        grpc_port: Port of the gRPC API; 0 turns it off.
+        grpc_certificate_file: Certificates for TLS, the server's first, as PEM.
+        grpc_key_file: Key of the first one, as PEM.
         poll_interval_seconds: Time between two list calls of a poll hub.
         monitor_interval_seconds: How often each cluster is looked at; 0 is never.
         drain_patience_seconds: How long a cluster that does not answer is asked before its nodes
@@ -83,6 +86,11 @@ class Settings(BaseSettings):
     max_connections: int = Field(default=900, gt=0)
     list_limit: int = Field(default=1000, gt=0)
     token_cache_seconds: int = Field(default=60, ge=0)
+
+    grpc_host: str = "127.0.0.1"
+    grpc_port: int = Field(default=0, ge=0, le=65535)
+    grpc_certificate_file: Path | None = None
+    grpc_key_file: Path | None = None
 
     worker_health_host: str = "127.0.0.1"
     worker_health_port: int = Field(default=9512, ge=0, le=65535)

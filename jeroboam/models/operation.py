@@ -56,6 +56,7 @@ class StepRecord(Model):
     Args:
         result: What it found or did, in words: a hook's answer, what was left in the cloud.
         undoes: Whether it is a step of the roll-back.
+        seq: The transition that wrote it last, as the store has noted.
     """
 
     name: str
@@ -65,6 +66,7 @@ class StepRecord(Model):
     error: str | None = None
     result: str | None = None
     undoes: bool = False
+    seq: int = 0
 
 
 class StepNote(Model):

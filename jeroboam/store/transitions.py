@@ -134,7 +134,7 @@ async def _write_operation(
     values: dict[str, Any] = {
         "seq": transition.seq,
         "state": transition.state,
-        "steps": _merged(row["steps"], transition.steps),
+        "steps": _merged(row["steps"], transition),
         "undone": transition.undone,
         "reason": transition.reason,
         "ended_at": None if transition.state.active else transition.at,
@@ -148,11 +148,10 @@ async def _write_operation(
     )
 
 
-def _merged(
-    known: tuple[StepRecord, ...], changed: tuple[StepRecord, ...]
-) -> tuple[StepRecord, ...]:
+def _merged(known: tuple[StepRecord, ...], transition: Transition) -> tuple[StepRecord, ...]:
     """Return all steps: a transition carries those that changed, and new ones at the end."""
     steps = {step.name: step for step in known}
+    changed = (step.model_copy(update={"seq": transition.seq}) for step in transition.steps)
     return tuple((steps | {step.name: step for step in changed}).values())
 
 

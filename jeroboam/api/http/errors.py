@@ -130,10 +130,11 @@ def explain_validation(details: Sequence[Any]) -> str:
     return f"Invalid input for field/attribute {where}. Value: '{shown}'. {reason}"
 
 
-async def _on_jeroboam_error(_: Request, error: Exception) -> JSONResponse:
+async def _on_jeroboam_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, errors.JeroboamError):
         raise error
     status = status_of(error)
+    request.state.failure = error
     if status >= UNEXPECTED:
         log.warning("request_failed", error=type(error).__name__, reason=error.message)
     headers = {}

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack
 
@@ -14,6 +14,7 @@ from temporalio.client import Client
 
 from jeroboam import temporal
 from jeroboam.activities.planning import Planner
+from jeroboam.api.grpc import server as grpc_server
 from jeroboam.api.http.app import create_app
 from jeroboam.api.http.authorization import Authorizer
 from jeroboam.api.http.caller import Caller
@@ -45,7 +46,22 @@ log = structlog.get_logger(__name__)
 
 
 class _Server(uvicorn.Server):
-    """Ends on a signal without passing it on, so that what was built is closed in order."""
+    """Ends on a signal without passing it on, so that what was built is closed in order.
+
+    Args:
+        stop_beside: Stops what serves beside it, at the same time.
+    """
+
+    def __init__(
+        self, config: uvicorn.Config, stop_beside: Callable[[], Awaitable[None]] | None
+    ) -> None:
+        super().__init__(config)
+        self._stop_beside = stop_beside
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let the requests at hand finish."""
+        beside = [self._stop_beside()] if self._stop_beside else []
+        await asyncio.gather(super().shutdown(sockets), *beside)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -168,8 +184,9 @@ async def serve(settings: Settings) -> None:
             lifespan="off",
             timeout_graceful_shutdown=round(settings.shutdown_grace_seconds),
         )
+        rpc = await stack.enter_async_context(grpc_server.beside(app, settings))
         log.info("api_ready", url=settings.resolved_api_url)
-        await _Server(config).serve(sockets=[listener])
+        await _Server(config, rpc.stop if rpc else None).serve(sockets=[listener])
         log.info("api_stopped")
 
 

@@ -77,6 +77,7 @@ async def test_a_record_before_its_run_has_begun(service: Service) -> None:
         "changes": {},
         "plan": None,
         "steps": [],
+        "seq": 0,
         "current_step": None,
         "started_at": None,
         "ended_at": None,

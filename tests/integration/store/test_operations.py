@@ -51,7 +51,7 @@ async def test_first_transition_starts_the_operation(store: Store) -> None:
         update={
             "state": OperationState.RUNNING,
             "seq": 1,
-            "steps": steps,
+            "steps": tuple(step.model_copy(update={"seq": 1}) for step in steps),
             "run_id": "run",
             "started_at": transition.at,
         }

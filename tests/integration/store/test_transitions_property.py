@@ -72,7 +72,7 @@ async def test_highest_transition_wins(store: Store, order: list[int]) -> None:
         highest = max(highest, seq)
         found = await store.operations.get(operation.uuid)
         assert (found.seq, found.reason) == (highest, f"create {highest}")
-        assert found.steps == (StepRecord(name="step", result=str(highest)),)
+        assert found.steps == (StepRecord(name="step", result=str(highest), seq=highest),)
         _assert_shows(await _cluster(store, operation), operation, highest)
 
 

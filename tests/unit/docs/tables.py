@@ -66,6 +66,11 @@ SETTINGS = {
     "list_limit": "Most items in one answer of a list; Magnum's `[api] max_limit`.",
     "token_cache_seconds": "How long a token's validation is believed; a revoked token works that "
     "long. 0 asks Keystone for each request.",
+    "grpc_host": "Address that the gRPC API listens on.",
+    "grpc_port": "Port that the gRPC API listens on, by custom 9513; 0 turns it off.",
+    "grpc_certificate_file": "Certificates for TLS of the gRPC API, the server's first, as PEM. "
+    "Without them tokens travel as they are: keep it on the loopback interface.",
+    "grpc_key_file": "Key of the first of those certificates, as PEM.",
     "worker_health_host": "Address of the worker's health end-point.",
     "worker_health_port": "Port of the worker's health end-point; 0 turns it off.",
     "shutdown_grace_seconds": "How long a stopping process waits for the steps or requests at "

@@ -72,7 +72,8 @@ class _Exchange:
         await response(self._scope, receive, self._forward)
 
     def _log(self) -> None:
-        log.info(
+        write = log.debug if self._scope["state"].get("quiet") else log.info
+        write(
             "request",
             method=self._scope["method"],
             path=CALLBACK_PATH.sub(r"\1***", self._scope["path"]),

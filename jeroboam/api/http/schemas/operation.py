@@ -61,7 +61,7 @@ class StepBody(ResponseModel):
     """One step, as planned and as it went.
 
     ``attempts`` counts the tries of a step that told of itself, ``message`` is the latest that it
-    told; ``undoes`` marks steps of a roll-back.
+    told; ``undoes`` marks steps of a roll-back. ``seq`` is the change of the record that wrote it.
     """
 
     name: str
@@ -73,6 +73,7 @@ class StepBody(ResponseModel):
     error: str | None
     result: str | None
     undoes: bool
+    seq: int
     started_at: Timestamp | None
     ended_at: Timestamp | None
 
@@ -90,8 +91,12 @@ class CancelBody(ResponseModel):
 
 
 class OperationDetail(OperationSummary):
-    """An operation with all that is known of it; ``plan`` is null until the run has made it."""
+    """An operation with all that is known of it; ``plan`` is null until the run has made it.
 
+    ``seq`` is the number of the last change of the record; it only grows.
+    """
+
+    seq: int
     rollback: bool
     parameters: Mapping[str, Any]
     changes: Mapping[str, str]
@@ -128,6 +133,7 @@ def detail(
     plan = operation.plan
     return OperationDetail(
         **fields,
+        seq=operation.seq,
         rollback=operation.rollback,
         parameters=_input(operation),
         changes=plan.changes if plan else {},

@@ -1,0 +1,1 @@
+"""gRPC: the HTTP API in protocol buffers, and streams of what changes."""

@@ -1,0 +1,1 @@
+"""Modules that ``python -m tools.protos`` makes of the protocol buffers; never edited."""
