@@ -7,14 +7,17 @@ from jeroboam.api.http.accepting import Outcome, Wish, operation_of
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.cluster_specification import specify
 from jeroboam.api.http.dependencies import Dependencies
+from jeroboam.api.http.request_keys import RequestKey
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.api.http.sizes import check_zero
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.errors import (
+    ConflictError,
     InvalidRequestError,
     JeroboamError,
     NotAuthorizedError,
     NotFoundError,
+    QuotaExceededError,
 )
 from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, Operation, OperationKind
 from jeroboam.store import Scope
@@ -30,28 +33,47 @@ async def create_cluster(
     *,
     rollback: bool,
     dry_run: bool,
+    key: str | None = None,
 ) -> Outcome:
     """Check everything that can be checked, store the cluster and start its creation.
 
     Args:
         rollback: Whether a create that fails removes what it has built.
         dry_run: Whether to stop before anything is written.
+        key: The caller's name for this request; one that was made before is the outcome.
     """
     check_zero(request.node_count, version)
     template = await _template(dependencies, caller, request.cluster_template_id, version)
     dependencies.authorizer.require("cluster:create", caller.identity)
+    request_key = (
+        RequestKey.of(caller, key, request, rollback=rollback) if key and not dry_run else None
+    )
+    made = await request_key.made(dependencies.store) if request_key else None
+    if made:
+        return Outcome(made)
     await dependencies.store.quotas.check_clusters(caller.identity.project_id)
     if template.hidden and not caller.identity.is_admin:
         raise NotAuthorizedError("Not authorized. The cluster template is hidden.")
     spec, driver = await specify(dependencies, caller, request, template)
+    if request_key:
+        spec = request_key.named(spec)
     wish = Wish(spec.cluster, OperationKind.CREATE, rollback=rollback)
     operation = operation_of(wish, caller)
+    if request_key:
+        operation = operation.model_copy(update={"uuid": request_key.operation_id})
     plan = await dependencies.planner.plan(operation, spec)
     # The store asks again when it accepts; this spares Keystone a trust, and a dry run tells.
     await dependencies.store.quotas.check(operation, spec)
     if dry_run:
         return Outcome(operation, plan)
-    await _accept(dependencies, caller, spec, driver, operation)
+    try:
+        await _accept(dependencies, caller, spec, driver, operation)
+    except (ConflictError, QuotaExceededError):
+        # The same request, sent twice at once: the other one was quicker.
+        made = await request_key.made(dependencies.store) if request_key else None
+        if made is None:
+            raise
+        return Outcome(made)
     return Outcome(operation)
 
 
@@ -100,11 +122,11 @@ async def _withdraw_trust(dependencies: Dependencies, cluster: Cluster) -> None:
 
 
 async def _is_stored(dependencies: Dependencies, cluster: Cluster) -> bool:
-    """Whether the cluster is in the database after all, or that cannot be known."""
+    """Whether the cluster is in the database after all with its trust, or that is not known."""
     try:
-        await dependencies.store.clusters.get(cluster.uuid, Scope(None))
+        stored = await dependencies.store.clusters.get(cluster.uuid, Scope(None))
     except NotFoundError:
         return False
     except JeroboamError:
         return True
-    return True
+    return stored.trust_id == cluster.trust_id

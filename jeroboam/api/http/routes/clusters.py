@@ -1,8 +1,9 @@
 """``/v1/clusters``."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Header
 from fastapi.responses import Response
 
 from jeroboam.api.http import accepting, changed_cluster, new_cluster, progress
@@ -30,6 +31,11 @@ from jeroboam.api.http.schemas import cluster as schema
 from jeroboam.models import Cluster
 
 router = APIRouter(prefix="/v1/clusters", tags=["clusters"])
+
+RequestKeyHeader = Annotated[
+    str | None,
+    Header(min_length=1, max_length=255, description="The caller's name for this request."),
+]
 
 
 @router.get("", dependencies=[list_arguments], response_model_exclude_unset=True)
@@ -111,14 +117,24 @@ async def create_cluster(
     *,
     rollback: RollbackArgument = None,
     dry_run: DryRunArgument = False,
+    idempotency_key: RequestKeyHeader = None,
 ) -> Response:
     """Accept the creation of a cluster, after everything that can be checked was checked.
 
     With ``rollback`` a create that fails removes what it has built. Magnum has the argument for
     updates only; without it a failed cluster is kept for inspection, as Magnum does.
+
+    The same request with the same ``Idempotency-Key`` creates one cluster, however often it is
+    sent; another request with that key is refused.
     """
     outcome = await new_cluster.create_cluster(
-        dependencies, caller, body, version, rollback=bool(rollback), dry_run=dry_run
+        dependencies,
+        caller,
+        body,
+        version,
+        rollback=bool(rollback),
+        dry_run=dry_run,
+        key=idempotency_key,
     )
     return answer(outcome, schema.ClusterReference(uuid=outcome.operation.cluster_id))
 
