@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi.exceptions import RequestValidationError
-from pydantic import StrictInt, StrictStr, StringConstraints, ValidationError
+from pydantic import StrictBool, StrictInt, StrictStr, StringConstraints, ValidationError
 
 from jeroboam.api.http.schemas.base import RequestModel
 from jeroboam.errors import InvalidRequestError
@@ -21,7 +21,7 @@ class PatchOperation(RequestModel):
 
     path: Annotated[str, StringConstraints(pattern=r"^(/[\w-]+)+$")]
     op: Literal["add", "replace", "remove"]
-    value: StrictStr | StrictInt | None = None
+    value: StrictStr | StrictBool | StrictInt | None = None
 
     @property
     def parts(self) -> Sequence[str]:
@@ -29,7 +29,7 @@ class PatchOperation(RequestModel):
         return self.path.removeprefix("/").split("/")
 
     @property
-    def new_value(self) -> str | int | None:
+    def new_value(self) -> str | bool | int | None:
         """What the attribute becomes."""
         return None if self.op == "remove" else self.value
 
@@ -117,6 +117,10 @@ def _change_attribute(
         raise InvalidRequestError(
             f"The attribute {operation.path} has existed, please use 'replace' operation instead."
         )
+    is_flag = isinstance(document[attribute], bool | None)
+    if isinstance(operation.new_value, bool) and not is_flag:
+        # Python, and so Magnum, would take it for the number 0 or 1.
+        raise _misfit(operation, "the value is a boolean and the attribute is none")
     is_literal = attribute in literals and operation.op == "replace"
     document[attribute] = _literal(operation) if is_literal else operation.new_value
 
