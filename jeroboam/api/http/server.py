@@ -35,7 +35,7 @@ from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.client import OperationClient
 from jeroboam.workflows.coe_client import CoeClient
-from jeroboam.workflows.keep_keys import KeyClient
+from jeroboam.workflows.key_client import KeyClient
 from jeroboam.workflows.schedule_client import ScheduleClient
 from jeroboam.workflows.signing_client import SigningClient
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from openstack.connection import Connection
+
 from jeroboam.drivers.context import CloudAccess
 from jeroboam.drivers.heat import clients
 from jeroboam.drivers.heat.servers import Servers
@@ -10,6 +12,7 @@ from jeroboam.drivers.importing import Finding, ImportWish, Survey
 from jeroboam.drivers.magnum_heat_v1 import families, reading, recognition
 from jeroboam.drivers.magnum_heat_v1.families import Family
 from jeroboam.drivers.magnum_heat_v1.records import StackRecord
+from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import InvalidRequestError, NotFoundError
 from jeroboam.models import ClusterSpec, Identity, NodeGroup
 from jeroboam.models.cluster import MASTER
@@ -44,11 +47,15 @@ def survey(cloud: CloudAccess, wish: ImportWish, owner: Identity) -> Survey:
     family = families.of(main.parameters, main.outputs)
     groups, searched = _groups(stacks, main, wish, owner)
     spec = recognition.recognise(main, groups, wish, owner)
-    servers = Servers(clients.connection(cloud, None)).listed()
+    connection = clients.connection(cloud, None)
+    servers, sizes = Servers(connection).listed(), _sizes(connection)
     spec = spec.model_copy(
         update={
             "node_groups": tuple(
-                _with_nodes(group, main, groups, family, servers) for group in spec.node_groups
+                _with_nodes(group, main, groups, family, servers).model_copy(
+                    update={"vcpus": sizes.get(group.flavor_id or "")}
+                )
+                for group in spec.node_groups
             )
         }
     )
@@ -154,6 +161,13 @@ def _with_nodes(
     names = family.masters if group.role == MASTER else family.workers
     listed = reading.nodes(stack.of_groups(names), servers, group.version)
     return group.model_copy(update={"nodes": tuple(listed)})
+
+
+def _sizes(connection: Connection) -> Mapping[str, int]:
+    """Return the number of CPUs by the names and ids of flavors."""
+    with translate_cloud_errors("Nova"):
+        listed = list(connection.compute.flavors(details=True))
+    return {ident: int(one.vcpus) for one in listed for ident in (one.name, one.id)}
 
 
 def _of_cluster(main: StackRecord, spec: ClusterSpec) -> Iterable[Finding]:
