@@ -47,6 +47,8 @@ class Settings(BaseSettings):
         max_operations_per_project: The most operations of a project that may be at work.
         max_schedules_per_project: The most schedules that a project may have.
         schedule_minimum_seconds: The shortest time between two times of a schedule.
+        certificate_renewal_days: Authorities of clusters that end within so many days are rotated;
+            0 leaves that to their owners.
         certificate_days: The longest that a certificate signed for a user is good.
         certificate_organisations: The groups that such a certificate may name; empty is all.
         certificate_key_usages: What such a certificate may be used for.
@@ -115,6 +117,7 @@ class Settings(BaseSettings):
     max_schedules_per_project: int = Field(default=20, ge=0)
     schedule_minimum_seconds: int = Field(default=300, ge=1)
 
+    certificate_renewal_days: int = Field(default=90, ge=0, le=1825)
     certificate_days: int = Field(default=1825, ge=1, le=36500)
     certificate_organisations: Annotated[tuple[str, ...], NoDecode] = ()
     certificate_key_usages: Annotated[tuple[str, ...], NoDecode] = (

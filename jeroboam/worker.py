@@ -37,6 +37,7 @@ from jeroboam.drivers_elsewhere import DriversElsewhere
 from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
 from jeroboam.hooks.kit import HookKit
 from jeroboam.models import utc_now
+from jeroboam.renewal import ensure_renewal
 from jeroboam.sandbox import SandboxRunner
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
@@ -224,6 +225,7 @@ async def run(settings: Settings, driver: str | None = None) -> None:
         else:
             elsewhere = DriversElsewhere(client, store, settings, dependencies.drivers, hooks_key)
             telling = elsewhere.follow()
+            await ensure_renewal(store, settings)
             await ensure_schedules(client, settings)
         for task in (asyncio.create_task(telling), asyncio.create_task(_heartbeat(store, driver))):
             stack.callback(task.cancel)

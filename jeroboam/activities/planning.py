@@ -156,6 +156,10 @@ def check(
     elif isinstance(driver, SupportsRebuild) and kind is OperationKind.REBUILD:
         driver.check_rebuild(spec, chosen_nodes(spec, parameters))
     elif isinstance(driver, SupportsCertificateRotation) and kind is OperationKind.ROTATE_CA:
+        if spec.template.tls_disabled:
+            raise InvalidRequestError(
+                f"Cluster {spec.cluster.name} uses no certificates: its template has tls_disabled."
+            )
         driver.check_certificate_rotation(spec)
     elif isinstance(driver, SupportsNodeGroups) and parameters.group:
         driver.check_node_group(target, target.group(parameters.group.uuid))

@@ -19,6 +19,7 @@ SCHEDULABLE = (
     OperationKind.HARD_REBOOT,
     OperationKind.UPGRADE,
     OperationKind.CHECK_HEALTH,
+    OperationKind.ROTATE_CA,
 )
 """The kinds that make sense again and again; a resize or a delete by the clock does not."""
 
@@ -51,11 +52,13 @@ class Selector(Model):
         project_id: The clusters' project; ``None`` is every project.
         driver: Name of the driver that built them.
         labels: Labels that they have, with these values.
+        certificates_end_within_days: One of their authorities ends so soon, or has ended.
     """
 
     project_id: str | None = None
     driver: str | None = None
     labels: Mapping[str, str] = Field(default_factory=dict)
+    certificates_end_within_days: int | None = None
 
     def fits(self, labels: Mapping[str, str]) -> bool:
         """Whether a cluster with these labels is chosen, if its project and driver fit."""
@@ -69,7 +72,9 @@ class Selector(Model):
             *([f"driver {self.driver}"] if self.driver else ()),
             *(f"label {name}={value}" for name, value in sorted(self.labels.items())),
         ]
-        return f"clusters of {', '.join(parts)}" if parts else "all clusters"
+        chosen = f"clusters of {', '.join(parts)}" if parts else "all clusters"
+        days = self.certificates_end_within_days
+        return chosen if days is None else f"{chosen} whose certificates end within {days} days"
 
 
 class Schedule(Model):

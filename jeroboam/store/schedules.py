@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.errors import ConflictError, NotFoundError, QuotaExceededError
 from jeroboam.models import utc_now
+from jeroboam.models.certificate import CertificateState
 from jeroboam.models.schedule import Schedule, Selector
 from jeroboam.models.scheduled_wire import Candidate
 from jeroboam.store.database import Database, lock
@@ -25,7 +26,7 @@ from jeroboam.store.query import (
     model_of,
     values_of,
 )
-from jeroboam.store.tables import ClusterRow, ScheduleRow
+from jeroboam.store.tables import ClusterCertificateRow, ClusterRow, ScheduleRow
 
 # The repository has a method called ``list``, which hides the type within its class.
 Schedules: TypeAlias = list[Schedule]
@@ -208,6 +209,8 @@ async def _choose(
             statement = statement.where(ClusterRow.project_id == selector.project_id)
         if selector.driver is not None:
             statement = statement.where(ClusterRow.driver == selector.driver)
+        if selector.certificates_end_within_days is not None:
+            statement = statement.where(_ends_within(selector.certificates_end_within_days))
         rows = (await connection.execute(statement.limit(at_once))).all()
         for row in rows:
             after = row.id
@@ -217,6 +220,15 @@ async def _choose(
                 return Chosen(chosen, after, exhausted=False)
         if len(rows) < at_once:
             return Chosen(chosen, after, exhausted=True)
+
+
+def _ends_within(days: int) -> ColumnElement[bool]:
+    authority = ClusterCertificateRow
+    return exists().where(
+        authority.cluster_id == ClusterRow.uuid,
+        authority.state == CertificateState.CURRENT,
+        authority.not_after < utc_now() + timedelta(days=days),
+    )
 
 
 def _visible(scope: Scope) -> ColumnElement[bool]:

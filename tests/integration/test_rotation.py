@@ -236,7 +236,7 @@ async def test_each_stage_survives_a_worker(temporal_client: Client, tmp_path: P
         assert on_nodes(engine, spec) == {await stored(engine, spec)}
 
 
-async def _rotated(engine: Engine, spec: ClusterSpec, **parameters: str) -> Operation:
+async def _rotated(engine: Engine, spec: ClusterSpec, **parameters: Any) -> Operation:
     asked = await engine.ask(
         spec, OperationKind.ROTATE_CREDENTIAL, **{"trust_id": "new", **parameters}
     )

@@ -26,6 +26,7 @@ OPERATION_RULES: Mapping[OperationKind, str] = {
     OperationKind.HARD_REBOOT: "cluster:reboot",
     OperationKind.UPGRADE: "cluster:upgrade",
     OperationKind.CHECK_HEALTH: "cluster:check_health",
+    OperationKind.ROTATE_CA: "certificate:rotate_ca",
 }
 ALL_PROJECTS_RULE = "schedule:all_projects"
 

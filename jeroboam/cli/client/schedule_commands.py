@@ -12,7 +12,7 @@ from jeroboam.cli.client.questions import YesOption, confirm
 
 app = group("Repeat operations by the clock, on one cluster or on all that fit.")
 
-KINDS = ["rebuild", "soft_reboot", "hard_reboot", "upgrade", "check_health"]
+KINDS = ["rebuild", "soft_reboot", "hard_reboot", "upgrade", "check_health", "rotate_ca"]
 LIST_COLUMNS = ("uuid", "name", "kind", "target", "times", "paused")
 RUN_COLUMNS = ("scheduled_at", "cluster_name", "state", "operation_id", "reason")
 
@@ -47,7 +47,7 @@ def create(  # noqa: PLR0913 - each is an option of the command
         str,
         typer.Argument(
             metavar="KIND",
-            help="rebuild, soft-reboot, hard-reboot, upgrade or check-health.",
+            help="rebuild, soft-reboot, hard-reboot, upgrade, check-health or rotate-ca.",
             autocompletion=lambda: KINDS,
         ),
     ],
@@ -60,6 +60,9 @@ def create(  # noqa: PLR0913 - each is an option of the command
     driver: Annotated[str | None, typer.Option(help="Clusters that this driver built.")] = None,
     label: Annotated[
         Texts, typer.Option(metavar="KEY=VALUE", help="Clusters with a label; may be repeated.")
+    ] = None,
+    certificates_end_within: Annotated[
+        int | None, typer.Option(min=1, help="Clusters whose CAs end within so many days.")
     ] = None,
     cron: CronOption = None,
     at: AtOption = None,
@@ -104,7 +107,12 @@ def create(  # noqa: PLR0913 - each is an option of the command
         "name": name,
         "kind": kind,
         **requests.target_body(
-            cluster=cluster, everything=everything, project=project, driver=driver, label=label
+            cluster=cluster,
+            everything=everything,
+            project=project,
+            driver=driver,
+            label=label,
+            certificates_end_within=certificates_end_within,
         ),
         **requests.times_body(cron=cron, at=at, time_zone=time_zone, start=start, end=end),
         "parameters": requests.parameters_body(

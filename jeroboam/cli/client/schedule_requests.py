@@ -48,13 +48,15 @@ def target_body(
     project: str | None,
     driver: str | None,
     label: Texts,
+    certificates_end_within: int | None = None,
 ) -> dict[str, Any]:
     """Return which clusters are meant: one, or all that fit.
 
     Raises:
         UsageError: It is not said, or in two ways.
     """
-    selector = given(project_id=project, driver=driver)
+    days = certificates_end_within
+    selector = given(project_id=project, driver=driver, certificates_end_within_days=days)
     if label:
         selector["labels"] = pairs(label, "--label")
     chosen = bool(selector) or everything
@@ -119,7 +121,11 @@ def _target(schedule: Mapping[str, Any]) -> str:
     return "clusters of " + ", ".join([*parts, *labels]) if parts or labels else "all clusters"
 
 
-_CHOICES = {"project_id": "project", "driver": "driver"}
+_CHOICES = {
+    "project_id": "project",
+    "driver": "driver",
+    "certificates_end_within_days": "certificates that end within days:",
+}
 
 
 def _refuse(kind: str, options: Mapping[str, Any]) -> None:

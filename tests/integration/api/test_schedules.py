@@ -364,6 +364,7 @@ async def test_selectors_stay_in_the_project(service: Service) -> None:
         "project_id": PROJECT,
         "driver": None,
         "labels": {"tier": "test"},
+        "certificates_end_within_days": None,
     }
     assert created["all_projects"] is False
     detail = await refused(service, 403, selector={"project_id": OTHER_PROJECT})
@@ -390,3 +391,13 @@ async def test_administrators_select_everywhere(service: Service) -> None:
     single = await create(service, token="admin-token", cluster_id=theirs)
     assert single["all_projects"] is True
     assert "could not be found" in await refused(service, 404, cluster_id=theirs)
+
+
+async def test_certificates_are_rotated_by_the_clock(service: Service) -> None:
+    """A tenant may have the authorities of all own clusters rotated that end soon."""
+    selector = {"certificates_end_within_days": 30}
+    created = await create(service, kind="rotate_ca", selector=selector)
+    assert created["kind"] == "rotate_ca"
+    assert created["parameters"] == {}
+    assert created["selector"]["certificates_end_within_days"] == 30
+    assert created["selector"]["project_id"] == PROJECT

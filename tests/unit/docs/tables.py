@@ -33,6 +33,8 @@ LONGEST_CHOICE = 4
 """Choices with more words than this are explained below their table."""
 
 SETTINGS = {
+    "certificate_renewal_days": "Certificate authorities of clusters that end within so many days "
+    "are rotated by the schedule `renew-certificates`; 0 leaves that to the owners of clusters.",
     "state_directory": "Where embedded state lives: the SQLite file, the secrets key, the fake "
     "driver's clusters.",
     "database_url": "SQLAlchemy URL, `sqlite+aiosqlite:///FILE` or `postgresql+asyncpg://...`. "

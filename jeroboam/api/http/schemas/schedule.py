@@ -23,6 +23,7 @@ from jeroboam.models.schedule import MOST_TIMES, Doings, Schedule, ScheduleRun
 MOST_PARALLEL = 100
 LONGEST_WAIT_MINUTES = 7 * 24 * 60
 LONGEST_JITTER_SECONDS = 24 * 60 * 60
+MOST_DAYS = 3650
 
 ScheduleName = Annotated[
     str, StringConstraints(min_length=1, max_length=100, pattern=r"^[a-zA-Z][a-zA-Z0-9_.-]*$")
@@ -61,6 +62,7 @@ class SelectorBody(RequestModel):
     project_id: ShortText | None = None
     driver: ShortText | None = None
     labels: Labels = Field(default_factory=dict)
+    certificates_end_within_days: Annotated[int, Field(ge=1, le=MOST_DAYS)] | None = None
 
 
 class UpgradeParameters(RequestModel):
@@ -71,7 +73,7 @@ class UpgradeParameters(RequestModel):
 
 
 class NoParameters(RequestModel):
-    """A health check has none."""
+    """A health check and a rotation of authorities have none."""
 
 
 PARAMETERS: Mapping[OperationKind, type[RequestModel]] = {
@@ -80,6 +82,7 @@ PARAMETERS: Mapping[OperationKind, type[RequestModel]] = {
     OperationKind.HARD_REBOOT: NodeWork,
     OperationKind.UPGRADE: UpgradeParameters,
     OperationKind.CHECK_HEALTH: NoParameters,
+    OperationKind.ROTATE_CA: NoParameters,
 }
 
 
@@ -96,7 +99,7 @@ class Times(RequestModel):
 class ScheduleBody(Times):
     """A schedule as requests describe it, but for its name."""
 
-    kind: Literal["rebuild", "soft_reboot", "hard_reboot", "upgrade", "check_health"]
+    kind: Literal["rebuild", "soft_reboot", "hard_reboot", "upgrade", "check_health", "rotate_ca"]
     parameters: Mapping[str, Any] = Field(default_factory=dict)
     cluster_id: ShortText | None = None
     selector: SelectorBody | None = None
@@ -272,7 +275,7 @@ def fields(schedule: Schedule, links: Links) -> dict[str, Any]:
 def parameters(schedule: Schedule) -> dict[str, Any]:
     """Return the parameters in the words of requests."""
     given = schedule.parameters
-    if schedule.kind is OperationKind.CHECK_HEALTH:
+    if PARAMETERS[schedule.kind] is NoParameters:
         return {}
     if schedule.kind is OperationKind.UPGRADE:
         return {"cluster_template": given.cluster_template_id, "max_batch_size": given.batch_size}
