@@ -23,7 +23,7 @@ from jeroboam.drivers.mesos import labels as mesos
 from jeroboam.drivers.swarm import labels as swarm
 from jeroboam.settings import Settings
 from jeroboam.temporal import SEARCH_ATTRIBUTES
-from tests.unit.docs import label_tables, state_machine
+from tests.unit.docs import compatibility, label_tables, state_machine
 
 DOCS = Path(__file__).parents[3] / "docs"
 KUBERNETES_LABELS = "reference/labels-kubernetes.md"
@@ -157,6 +157,17 @@ def error_classes() -> str:
     return table(("Error", "HTTP", "Tried again", "Meaning"), rows)
 
 
+def compared_routes() -> str:
+    """Return the table of what is compared with Magnum, by route."""
+    heads = ("Route", "Facts", "Differences", "Real clients")
+    return table(heads, compatibility.compared_routes())
+
+
+def compatibility_differences() -> str:
+    """Return the table of what differs from Magnum."""
+    return table(("Request", "Jeroboam", "Magnum"), compatibility.differences())
+
+
 def routes() -> str:
     """Return the table of the routes."""
     found = (route for router in ROUTERS for route in _of(router))
@@ -201,6 +212,12 @@ TABLES: Mapping[str, tuple[str, Callable[[], str]]] = {
     "settings": ("reference/settings.md", settings),
     "fake-labels": ("fake-driver.md", fake_labels),
     "errors": ("reference/errors.md", error_classes),
+    "compared-routes": ("reference/magnum-compatibility.md", compared_routes),
+    "compatibility-differences": (
+        "reference/magnum-compatibility.md",
+        compatibility_differences,
+    ),
+    "compared-facts": ("reference/magnum-compatibility.md", compatibility.compared_facts),
     "routes": ("reference/http-api.md", routes),
     "kubernetes-labels": (KUBERNETES_LABELS, label_tables.kubernetes_labels),
     "kubernetes-label-differences": (KUBERNETES_LABELS, label_tables.differences),
