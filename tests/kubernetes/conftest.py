@@ -13,6 +13,7 @@ from jeroboam import certificates
 from jeroboam.drivers.registry import DriverEntry, DriverRegistry
 from jeroboam.models import ClusterSpec
 from jeroboam.workflows.coe_client import CoeClient
+from jeroboam.workflows.signing_client import SigningClient
 from tests.conftest import free_port
 from tests.integration.api.conftest import Service, serving
 from tests.integration.api.test_with_engine import created
@@ -73,7 +74,10 @@ async def hosted(
         drivers = DriverRegistry([DriverEntry(HostedDriver(engine.fakes))])
         calls = CoeClient(temporal_client, engine.settings.task_queue)
         settings = engine.settings.model_copy(update={"max_clusters_per_project": 100})
-        async with serving(settings, engine.store, engine.operations, drivers, calls) as service:
+        signer = SigningClient(temporal_client, engine.settings.task_queue)
+        async with serving(
+            settings, engine.store, engine.operations, drivers, calls, signer=signer
+        ) as service:
             uuid = await created(service, "hosted")
             secrets = certificates.from_mapping(await engine.store.secrets.get(uuid))
             plane = ControlPlane(programs, directory, secrets, port)
