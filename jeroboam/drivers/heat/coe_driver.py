@@ -120,11 +120,13 @@ class CoeHeatDriver(
         )
         return Setup.of(plan.image_of(group), self.document.render(node), plan.coe_version)
 
-    def observe(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
+    def told(
+        self, context: DriverContext, spec: ClusterSpec, servers: Mapping[str, Any]
+    ) -> ClusterOutputs:
         """Read the addresses from the stacks; the versions are those that were ordered."""
         plan = self.plan(spec, spec.masters)
         versions = {"coe_version": plan.coe_version, "container_version": plan.container_version}
-        return super().observe(context, spec).model_copy(update=versions)
+        return super().told(context, spec, servers).model_copy(update=versions)
 
     def create_node_group(
         self, context: DriverContext, spec: ClusterSpec, group: NodeGroup, timeout_minutes: int

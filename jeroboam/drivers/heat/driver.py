@@ -139,22 +139,31 @@ class HeatDriver(ClusterDriver, SupportsReboot, SupportsCredentialRotation):
 
     def read_outputs(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
         """Read the addresses and nodes; a node that Heat left without its port gets it back."""
-        outputs = self.observe(context, spec)
-        nodes_of = {node.id for group in outputs.nodes.values() for node in group}
         connection = clients.connection(context.cloud, spec.cluster.trust_id)
         servers = Servers(connection).listed(short_id(spec.cluster))
+        outputs = self.told(context, spec, servers)
+        nodes_of = {node.id for group in outputs.nodes.values() for node in group}
         ports.attach_again(connection, servers, nodes_of)
         return outputs
 
     def observe(self, context: DriverContext, spec: ClusterSpec) -> ClusterOutputs:
         """Read the addresses and nodes from the stacks' outputs, and from Nova how they are."""
+        connection = clients.connection(context.cloud, spec.cluster.trust_id)
+        return self.told(context, spec, Servers(connection).listed(short_id(spec.cluster)))
+
+    def told(
+        self, context: DriverContext, spec: ClusterSpec, servers: Mapping[str, Any]
+    ) -> ClusterOutputs:
+        """Read the stacks' outputs.
+
+        Args:
+            servers: Those that Nova has of the cluster, by their ids.
+        """
         where = cluster_stack(spec)
         stacks = stacks_of(context, spec)
         outputs = stacks.outputs(where.stack_id or where.name)
         found = self.definition.read_outputs(spec, outputs)
-        connection = clients.connection(context.cloud, spec.cluster.trust_id)
-        servers = Servers(connection).listed(short_id(spec.cluster))
-        told = {
+        groups = {
             group.uuid: nodes.read(self.definition.nodes(group.role, outputs), servers)
             for group in spec.node_groups
             if group.role == MASTER or group.is_default
@@ -164,7 +173,7 @@ class HeatDriver(ClusterDriver, SupportsReboot, SupportsCredentialRotation):
         return found.model_copy(
             update={
                 "node_addresses": {**found.node_addresses, **addresses},
-                "nodes": {uuid: listed for uuid, listed in told.items() if listed} | extra,
+                "nodes": {uuid: listed for uuid, listed in groups.items() if listed} | extra,
             }
         )
 
