@@ -88,6 +88,10 @@ class DriverContractError(JeroboamError):
     """A driver or hook broke the contract, or could not be loaded."""
 
 
+class DriverNotInstalledError(DriverContractError):
+    """A driver whose own requirements, an optional extra, were not installed."""
+
+
 class HookRejectedError(JeroboamError):
     """A hook refused the operation; the message holds its reason."""
 

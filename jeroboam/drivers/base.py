@@ -240,6 +240,7 @@ class ClusterDriver(ABC):
 
         Raises:
             DriverContractError: The driver cannot work as it is; the message says what to do.
+            DriverNotInstalledError: What it needs is an optional extra that is not there.
         """
 
     def validate_template(self, template: ClusterTemplate) -> None:

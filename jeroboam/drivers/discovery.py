@@ -8,7 +8,7 @@ import threading
 import traceback
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 
@@ -16,7 +16,7 @@ import structlog
 
 from jeroboam.drivers import dropin, inspection
 from jeroboam.drivers.sources import BrokenDriver, Candidate, DriverEntry, Source
-from jeroboam.errors import JeroboamError
+from jeroboam.errors import DriverNotInstalledError, JeroboamError
 from jeroboam.settings import Settings
 
 NAMESPACE = "jeroboam.drivers"
@@ -45,7 +45,11 @@ def find(settings: Settings, only: str | None = None) -> Found:
     ]
     broken = tuple(one for one in loaded if isinstance(one, BrokenDriver))
     for one in broken:
-        log.error("driver_broken", driver=one.name, source=str(one.source), reason=one.reason)
+        if one.not_installed:
+            # Whoever does not use the driver need not care.
+            log.info("driver_not_installed", driver=one.name, reason=one.reason)
+        else:
+            log.error("driver_broken", driver=one.name, source=str(one.source), reason=one.reason)
     return Found(tuple(one for one in loaded if isinstance(one, DriverEntry)), broken)
 
 
@@ -75,6 +79,8 @@ def _loaded(candidate: Candidate, settings: Settings) -> DriverEntry | BrokenDri
         driver = inspection.checked(candidate.name, candidate.load())
         entry = DriverEntry(driver, disabled_reason(candidate.name, settings), candidate.source)
         inspection.check_files(entry)
+    except DriverNotInstalledError as error:
+        return replace(_broken(candidate, error.message), not_installed=True)
     except JeroboamError as error:
         return _broken(candidate, error.message)
     except BaseException as error:  # noqa: BLE001 - a driver may even try to end the process

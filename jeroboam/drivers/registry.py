@@ -127,7 +127,11 @@ class DriverRegistry:
     def listed(self) -> str:
         """All names in one line, those of broken drivers marked."""
         marks = {name: name for name in self._entries}
-        marks |= {one.name: f"{one.name} (broken)" for one in self._broken if one.name not in marks}
+        marks |= {
+            one.name: f"{one.name} ({'not installed' if one.not_installed else 'broken'})"
+            for one in self._broken
+            if one.name not in marks
+        }
         return ", ".join(marks[name] for name in sorted(marks)) or "none"
 
     def entries(self) -> tuple[DriverEntry, ...]:
@@ -148,7 +152,7 @@ class DriverRegistry:
             return self._entries[name]
         if name in self.names:
             raise DriverNotFoundError(
-                f"Driver '{name}' is installed and cannot be used. Operators read the reason in "
+                f"Driver '{name}' is known and cannot be used. Operators read the reason in "
                 f"'jeroboam driver show {name}'."
             )
         raise DriverNotFoundError(f"Driver '{name}' is not installed. Installed: {self.listed}.")

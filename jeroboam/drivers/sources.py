@@ -83,11 +83,13 @@ class BrokenDriver:
 
     Args:
         reason: For the operator; it may name paths.
+        not_installed: Whether nothing is wrong with it, but what it needs is not there.
     """
 
     name: str
     source: Source
     reason: str
+    not_installed: bool = False
 
 
 def abilities(driver: ClusterDriver) -> Sequence[str]:

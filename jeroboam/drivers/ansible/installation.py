@@ -5,7 +5,7 @@ import sys
 from importlib import metadata, util
 from pathlib import Path
 
-from jeroboam.errors import DriverContractError
+from jeroboam.errors import DriverNotInstalledError
 
 REMEDY = "pip install 'jeroboam[ansible]'"
 
@@ -17,13 +17,13 @@ def check() -> None:
     """Check that Ansible and its collection for OpenStack are installed.
 
     Raises:
-        DriverContractError: Something is missing; the message has the command that mends it.
+        DriverNotInstalledError: Something is missing; the message has the command that mends it.
     """
     missing = [name for name in _PACKAGES if not _installed(name)]
     if not missing and collections() is None:
         missing = ["the collection openstack.cloud"]
     if missing:
-        raise DriverContractError(
+        raise DriverNotInstalledError(
             f"The driver needs {' and '.join(missing)}, which cannot be found. Install with: "
             f"{REMEDY}"
         )

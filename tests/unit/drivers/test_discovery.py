@@ -111,6 +111,22 @@ def test_broken_driver_is_contained(load: Load, tmp_path: Path, trouble: str) ->
         registry.get("broken_driver")
 
 
+def test_a_driver_without_its_extra_is_not_installed(load: Load, tmp_path: Path) -> None:
+    """Whoever does not use it is not alarmed; whoever asks is told what to install."""
+    raised = '        raise errors.DriverNotInstalledError("Install it with: pip install extra")\n'
+    text = "from jeroboam import errors\n" + DRIVER.replace("{os}", "fake") + raised
+    put_driver(tmp_path, "lacking_v1", files={"driver.py": text})
+    with capture_logs() as logs:
+        registry = load()
+    (found,) = (one for one in registry.broken() if one.name == "lacking_v1")
+    assert (found.not_installed, "pip install extra" in found.reason) == (True, True)
+    assert "lacking_v1 (not installed)" in registry.listed
+    mine = [line for line in logs if line.get("driver") == "lacking_v1"]
+    assert [(line["event"], line["log_level"]) for line in mine] == [
+        ("driver_not_installed", "info")
+    ]
+
+
 def test_hanging_driver_is_left_behind(load: Load, tmp_path: Path) -> None:
     """A driver that hangs on import is reported after its time, and the others are loaded."""
     put_driver(tmp_path, "a_hanging", files={"driver.py": "import time\ntime.sleep(120)\n"})

@@ -35,7 +35,7 @@ async def show_driver(
     if not found:
         raise NotFoundError(f"Driver {name} could not be found.")
     # A folder may have the name of a package's driver, which is the one that works.
-    return min(found, key=lambda one: one.state == "broken")
+    return min(found, key=lambda one: one.version is None)
 
 
 @router.get("/clusters/{cluster}/driver", dependencies=[no_arguments])
@@ -66,4 +66,4 @@ def _all(dependencies: Dependencies, caller: Caller, links: Links) -> Iterator[D
     bodies = [DriverBody.of(one, links, with_source=sees_all) for one in drivers.entries()]
     if sees_all:
         bodies += [DriverBody.of_broken(one, links) for one in drivers.broken()]
-    yield from sorted(bodies, key=lambda one: (one.name, one.state == "broken"))
+    yield from sorted(bodies, key=lambda one: (one.name, one.version is None))

@@ -20,13 +20,14 @@ class ProvidesBody(ResponseModel):
 class DriverBody(ResponseModel):
     """One driver.
 
-    ``reason`` says why a driver is disabled or broken. ``source`` is a package with its version, or
+    ``reason`` says why a driver is disabled or broken, or what it needs to be ``not_installed`` no
+    more. ``source`` is a package with its version, or
     a folder; it is null for callers who may not see it.
     """
 
     name: str
     version: str | None
-    state: Literal["enabled", "disabled", "broken"]
+    state: Literal["enabled", "disabled", "broken", "not_installed"]
     reason: str | None
     source: str | None
     provides: Sequence[ProvidesBody]
@@ -63,7 +64,7 @@ class DriverBody(ResponseModel):
         return cls(
             name=broken.name,
             version=None,
-            state="broken",
+            state="not_installed" if broken.not_installed else "broken",
             reason=broken.reason,
             source=str(broken.source),
             provides=[],
