@@ -26,12 +26,13 @@ from jeroboam.activities.poll_hub import PollHub
 from jeroboam.activities.waiting import WaitActivities
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.drivers_elsewhere import announce
-from jeroboam.errors import ConfigurationError, DriverContractError
+from jeroboam.errors import ConfigurationError, DriverContractError, InvalidRequestError
 from jeroboam.models.driver_wire import driver_queue
 from jeroboam.sandbox import SandboxRunner
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.workflows.ask_driver import AskDriverWorkflow
+from jeroboam.workflows.by_hand import Politeness
 from jeroboam.workflows.call_coe import CallCoeWorkflow
 from jeroboam.workflows.client import OperationClient
 
@@ -99,8 +100,9 @@ def build_driver_workers(
             questions.ask_driver,
             coe.call_coe,
         ],
-        interceptors=[ErrorTranslation(store)],
+        interceptors=[ErrorTranslation(store), Politeness()],
         workflow_runner=SandboxRunner(),
+        workflow_failure_exception_types=[InvalidRequestError],
         graceful_shutdown_timeout=grace,
     )
     waiting = Worker(

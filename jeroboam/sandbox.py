@@ -10,6 +10,7 @@ from temporalio.workflow import Info
 PURE = (
     "jeroboam.models",
     "jeroboam.workflows.attributes",
+    "jeroboam.workflows.by_hand",
     "jeroboam.workflows.failure",
     "jeroboam.workflows.limits",
     "jeroboam.workflows.progress",

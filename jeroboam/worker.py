@@ -26,6 +26,7 @@ from jeroboam.activities.operation import OperationActivities
 from jeroboam.activities.planning import Planner
 from jeroboam.activities.poll_hub import PollHub
 from jeroboam.activities.reconcile import ReconcileActivities
+from jeroboam.activities.requests import RequestActivities
 from jeroboam.activities.rotation import RotationActivities
 from jeroboam.activities.schedule_upkeep import UpkeepActivities
 from jeroboam.activities.scheduled import ScheduledActivities
@@ -34,6 +35,7 @@ from jeroboam.activities.waiting import WaitActivities
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.drivers_elsewhere import DriversElsewhere
+from jeroboam.errors import InvalidRequestError
 from jeroboam.hooks.callbacks import PURPOSE as CALLBACKS
 from jeroboam.hooks.kit import HookKit
 from jeroboam.models import utc_now
@@ -41,6 +43,7 @@ from jeroboam.renewal import ensure_renewal
 from jeroboam.sandbox import SandboxRunner
 from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
+from jeroboam.workflows.by_hand import Politeness
 from jeroboam.workflows.call_coe import CallCoeWorkflow
 from jeroboam.workflows.check_health import CheckHealthWorkflow
 from jeroboam.workflows.client import OperationClient
@@ -54,6 +57,7 @@ from jeroboam.workflows.keep_keys import KeepKeysWorkflow
 from jeroboam.workflows.monitor import MonitorWorkflow
 from jeroboam.workflows.rebuild_cluster import RebuildClusterWorkflow
 from jeroboam.workflows.reconcile import ReconcileWorkflow
+from jeroboam.workflows.request_operation import RequestOperationWorkflow
 from jeroboam.workflows.resize_cluster import ResizeClusterWorkflow
 from jeroboam.workflows.rotate_ca import RotateCaWorkflow
 from jeroboam.workflows.rotate_credential import RotateCredentialWorkflow
@@ -85,6 +89,7 @@ WORKFLOWS = (
     RotateCredentialWorkflow,
     ReconcileWorkflow,
     ScheduledOperationWorkflow,
+    RequestOperationWorkflow,
     SyncSchedulesWorkflow,
     SignCertificateWorkflow,
     CallCoeWorkflow,
@@ -113,6 +118,7 @@ def build_workers(
     schedules = ScheduleClient(client, store, settings)
     planner = Planner(store, dependencies.drivers, dependencies.hooks)
     scheduled = ScheduledActivities(store, planner, schedules)
+    requests = RequestActivities(store, planner, operations)
     upkeep = UpkeepActivities(store, schedules)
     coe = CoeActivities(dependencies)
     signing = SigningActivities(store, settings)
@@ -143,6 +149,7 @@ def build_workers(
             scheduled.select_clusters,
             scheduled.accept_scheduled,
             scheduled.close_scheduled,
+            requests.accept_request,
             upkeep.sync_schedules,
             coe.call_coe,
             KeyActivities(store).keep_keys,
@@ -151,8 +158,10 @@ def build_workers(
             monitoring.monitor_cluster,
             monitoring.note_silence,
         ],
-        interceptors=[ErrorTranslation(store)],
+        interceptors=[ErrorTranslation(store), Politeness()],
         workflow_runner=SandboxRunner(),
+        # An input that is none ends its run; see ``models.base.RunInput``.
+        workflow_failure_exception_types=[InvalidRequestError],
         max_cached_workflows=settings.max_waiting_operations,
         graceful_shutdown_timeout=grace,
     )

@@ -13,9 +13,9 @@ from temporalio import activity
 
 from jeroboam.activities.dependencies import Dependencies, driver_context
 from jeroboam.drivers.base import ClusterDriver, DriverContext
-from jeroboam.errors import DriverContractError, OperationEndedError
+from jeroboam.errors import DriverContractError, NotFoundError, OperationEndedError
 from jeroboam.models import BackendCall, ClusterSpec, Operation
-from jeroboam.models.wire import StepInput
+from jeroboam.models.wire import OperationRequest, StepInput, workflow_id
 from jeroboam.store import Store
 
 log = structlog.get_logger(__name__)
@@ -76,6 +76,28 @@ class Admission:
             raise _ended(operation)
         await self._check_run(operation)
         return operation
+
+    async def operation_of_run(self, request: OperationRequest) -> Operation:
+        """Return the operation that the running activity's run was started for.
+
+        Raises:
+            OperationEndedError: See ``operation``. Or the run is none that the product starts: a
+                hand has started it under another id, or for another cluster's operation. It must
+                not write the record of that operation either.
+        """
+        try:
+            operation = await self._store.operations.get(request.operation_id)
+        except NotFoundError:
+            raise OperationEndedError(
+                f"There is no operation {request.operation_id}. Start 'RequestOperation' instead."
+            ) from None
+        mine = (request.cluster_id, request.kind, activity.info().workflow_id)
+        if mine != (operation.cluster_id, operation.kind, workflow_id(operation.cluster_id)):
+            raise OperationEndedError(
+                f"This run is not that of operation {operation.uuid}, and does nothing. Start "
+                "'RequestOperation' instead."
+            )
+        return await self.operation(operation.uuid)
 
     async def _check_run(self, operation: Operation) -> None:
         run_id = activity.info().workflow_run_id or ""

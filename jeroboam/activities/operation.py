@@ -41,7 +41,7 @@ class OperationActivities:
 
         An operation that is taken up again keeps the plan that it had: same inputs, same steps.
         """
-        operation = await self._admission.operation(request.operation_id)
+        operation = await self._admission.operation_of_run(request)
         if operation.plan is None:
             plan = await self._planner.plan(operation)
             operation = await self._store.operations.keep_plan(operation.uuid, plan)

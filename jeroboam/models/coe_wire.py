@@ -5,13 +5,13 @@ from typing import Any
 
 from pydantic import Field
 
-from jeroboam.models.base import Model
+from jeroboam.models.base import Model, RunInput
 from jeroboam.models.identity import Identity
 
 CALL_COE_WORKFLOW = "CallCoe"
 
 
-class CoeRequest(Model):
+class CoeRequest(RunInput):
     """The input of the workflow and of its one activity; holds no secret.
 
     Args:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from jeroboam.models.base import Model, utc_now
+from jeroboam.models.base import Model, RunInput, utc_now
 
 ASK_DRIVER_WORKFLOW = "AskDriver"
 
@@ -67,7 +67,7 @@ class DriverDescription(Model):
     seen_at: datetime = Field(default_factory=utc_now)
 
 
-class DriverQuestion(Model):
+class DriverQuestion(RunInput):
     """One check that a driver makes before a request is accepted.
 
     Args:

@@ -6,7 +6,7 @@ As in ``wire``: no field may ever hold a secret.
 from datetime import datetime
 from enum import StrEnum
 
-from jeroboam.models.base import Model
+from jeroboam.models.base import Model, RunInput
 from jeroboam.models.kind import OperationKind
 from jeroboam.models.parameters import Parameters
 from jeroboam.models.schedule import RunState, Schedule, Selector, WhenBusy
@@ -86,7 +86,7 @@ class Totals(Model):
         return self.model_copy(update={name: getattr(self, name) + 1})
 
 
-class ScheduledRequest(Model):
+class ScheduledRequest(RunInput):
     """The input of a scheduled run; the first two fields come from Temporal's schedule.
 
     The rest is what a run hands to its continuation, so that no history grows with the clusters.

@@ -1,12 +1,12 @@
 """What crosses the wire to Temporal when an authority of a cluster shall sign."""
 
-from jeroboam.models.base import Model
+from jeroboam.models.base import Model, RunInput
 from jeroboam.models.certificate import CertificateKind
 
 SIGN_CERTIFICATE_WORKFLOW = "SignCertificate"
 
 
-class SigningRequest(Model):
+class SigningRequest(RunInput):
     """The input of the workflow and of its one activity; nothing of it is secret.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from jeroboam.models.base import Model
+from jeroboam.models.base import Model, RunInput
 from jeroboam.models.cluster import ClusterOutputs, Health
 from jeroboam.models.kind import OperationKind
 from jeroboam.models.operation import OperationState, StepRecord
@@ -48,7 +48,7 @@ def workflow_id(cluster_id: str) -> str:
     return f"cluster/{cluster_id}"
 
 
-class OperationRequest(Model):
+class OperationRequest(RunInput):
     """The input of every operation workflow; all else is read from the store by the first step.
 
     Args:

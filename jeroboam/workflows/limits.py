@@ -73,3 +73,6 @@ ASK_TOTAL = timedelta(seconds=12)
 """What a driver in a worker of its own has to check a request; somebody waits for the answer."""
 
 ASK_PATIENCE = timedelta(seconds=14)
+
+REQUEST_TOTAL = timedelta(minutes=10)
+"""What an operation that was asked for straight from Temporal may wait for the database."""

@@ -18,6 +18,7 @@ from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from jeroboam import __version__, temporal
 from jeroboam.models import ClusterSpec, NodeGroup, OperationKind, Status, new_uuid
+from jeroboam.models.requested_wire import REQUEST_OPERATION_WORKFLOW
 from jeroboam.models.schedule import Selector
 from jeroboam.models.scheduled_wire import SYNC_SCHEDULES_WORKFLOW
 from jeroboam.workflows.schedule_client import ScheduleClient
@@ -45,6 +46,7 @@ async def record() -> None:
                 await _fail(engine)
                 await _interrupt(engine)
                 await _schedule(engine)
+                await _request(engine)
         finally:
             server.kill()
 
@@ -118,6 +120,18 @@ def _group(spec: ClusterSpec) -> NodeGroup:
         labels=spec.cluster.labels,
         status=Status.CREATE_IN_PROGRESS,
     )
+
+
+async def _request(engine: Engine) -> None:
+    """Record an operation that was asked for straight from Temporal."""
+    spec = await engine.ready(labels=QUICK)
+    asked = await engine.client.start_workflow(
+        REQUEST_OPERATION_WORKFLOW,
+        {"operation": "check_health", "cluster_id": spec.cluster.uuid},
+        id="by-hand",
+        task_queue=engine.settings.task_queue,
+    )
+    await keep(asked, "request-operation")
 
 
 async def _schedule(engine: Engine) -> None:

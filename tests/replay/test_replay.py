@@ -8,6 +8,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Replayer
 
+from jeroboam.models.requested_wire import REQUEST_OPERATION_WORKFLOW
 from jeroboam.models.scheduled_wire import (
     SCHEDULED_OPERATION_WORKFLOW,
     SYNC_SCHEDULES_WORKFLOW,
@@ -36,5 +37,9 @@ def test_every_workflow_is_recorded() -> None:
         read(path).events[0].workflow_execution_started_event_attributes.workflow_type.name
         for path in HISTORIES
     }
-    scheduled = {SCHEDULED_OPERATION_WORKFLOW, SYNC_SCHEDULES_WORKFLOW}
-    assert {*WORKFLOW_OF_KIND.values(), *scheduled} <= recorded
+    others = {
+        SCHEDULED_OPERATION_WORKFLOW,
+        SYNC_SCHEDULES_WORKFLOW,
+        REQUEST_OPERATION_WORKFLOW,
+    }
+    assert {*WORKFLOW_OF_KIND.values(), *others} <= recorded
