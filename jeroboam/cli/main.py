@@ -11,6 +11,7 @@ from jeroboam.cli.client import (
     driver_commands,
     hook_commands,
     operation_commands,
+    quota_commands,
     schedule_commands,
 )
 from jeroboam.cli.doctor.command import doctor
@@ -26,6 +27,7 @@ app.add_typer(cluster_commands.app, name="cluster")
 app.add_typer(operation_commands.app, name="operation")
 app.add_typer(schedule_commands.app, name="schedule")
 app.add_typer(hook_commands.app, name="hook")
+app.add_typer(quota_commands.app, name="quota")
 authoring.register(driver_commands.app)
 app.add_typer(driver_commands.app, name="driver")
 app.add_typer(policy_commands.app, name="policy")

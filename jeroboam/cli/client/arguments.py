@@ -4,11 +4,23 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from jeroboam.cli.client.problems import UsageError
 
 STANDARD_INPUT = "-"
+
+ChangeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="FIELD=VALUE",
+        help="A field of the API and its new value, as JSON or as text; 'null' returns to the "
+        "default. May be repeated.",
+    ),
+]
 
 
 def given(**fields: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jeroboam.cli.client import import_commands, window_commands
+from jeroboam.cli.client import import_commands, look_commands, window_commands
 from jeroboam.cli.client.arguments import batch_size_of, given
 from jeroboam.cli.client.commands import group
 from jeroboam.cli.client.verbs import Request, verb
@@ -14,6 +14,7 @@ plans = group("Show what a command of the same name would do, and do nothing.")
 app.add_typer(plans, name="plan")
 app.add_typer(window_commands.app, name="maintenance-window")
 import_commands.register(app)
+look_commands.register(app)
 
 ClusterArgument = Annotated[str, typer.Argument(metavar="CLUSTER", help="Its name or uuid.")]
 NodesOption = Annotated[

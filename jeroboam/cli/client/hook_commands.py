@@ -4,8 +4,16 @@ from typing import Annotated
 
 import typer
 
-from jeroboam.cli.client.arguments import given, pairs, plain_values, secret_from, words
+from jeroboam.cli.client.arguments import (
+    ChangeOption,
+    given,
+    pairs,
+    plain_values,
+    secret_from,
+    words,
+)
 from jeroboam.cli.client.commands import Run, command, group
+from jeroboam.cli.client.problems import UsageError
 from jeroboam.cli.client.questions import YesOption, confirm
 
 app = group("Declare what runs before and after operations; for administrators.")
@@ -96,6 +104,24 @@ def create(  # noqa: PLR0913 - each is an option of the command
     options = plain_values(pairs(option, "--option"))
     body |= {"options": options} if options else {}
     run.screen.record(run.api.send("POST", "hooks", body=body).body)
+
+
+@app.command("update")
+@command
+def update(
+    run: Run,
+    hook: NameArgument,
+    *,
+    change: ChangeOption = None,
+    secret_file: Annotated[
+        str | None, typer.Option(help="File with the new secret; - is standard input.")
+    ] = None,
+) -> None:
+    """Change what is named of a hook that was declared here: --set enabled=false."""
+    body = plain_values(pairs(change, "--set")) | given(secret=secret_from(secret_file))
+    if not body:
+        raise UsageError("Say what to change: --set FIELD=VALUE, or --secret-file.")
+    run.screen.record(run.api.send("PATCH", "hooks", hook, body=body).body)
 
 
 @app.command("delete")

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from jeroboam.cli.client import schedule_requests as requests
-from jeroboam.cli.client.arguments import given, words
+from jeroboam.cli.client.arguments import ChangeOption, given, pairs, plain_values, words
 from jeroboam.cli.client.commands import Run, command, group
+from jeroboam.cli.client.problems import UsageError
 from jeroboam.cli.client.questions import YesOption, confirm
 
 app = group("Repeat operations by the clock, on one cluster or on all that fit.")
@@ -187,6 +188,16 @@ def runs(
     query = {"cluster": cluster, "state": state, "limit": limit}
     found = run.api.pages("schedules", schedule, "runs", query=query)
     run.screen.rows(list(itertools.islice(found, limit)), RUN_COLUMNS)
+
+
+@app.command("update")
+@command
+def update(run: Run, schedule: ScheduleArgument, *, change: ChangeOption = None) -> None:
+    """Change what is named of a schedule: --set cron='30 4 * * sun' --set note=null."""
+    if not change:
+        raise UsageError("Say what to change: --set FIELD=VALUE.")
+    body = plain_values(pairs(change, "--set"))
+    run.screen.record(run.api.send("PATCH", "schedules", schedule, body=body).body)
 
 
 @app.command("delete")
