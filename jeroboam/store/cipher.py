@@ -35,7 +35,7 @@ class Cipher:
     """
 
     def __init__(self, key: bytes, older: Sequence[bytes] = ()) -> None:
-        self._key = key
+        self._keys = (key, *older)
         self._id = _id_of(key)
         self._aeads = {_id_of(one): AESGCM(one) for one in (*older, key)}
 
@@ -63,7 +63,12 @@ class Cipher:
 
     def derive(self, purpose: str) -> bytes:
         """Return a key for another purpose, from which this one cannot be told."""
-        return hmac.digest(self._key, f"jeroboam {purpose}".encode(), "sha256")
+        return self.derive_all(purpose)[0]
+
+    def derive_all(self, purpose: str) -> Sequence[bytes]:
+        """Return such keys of this one and of those that it took the place of, in this order."""
+        context = f"jeroboam {purpose}".encode()
+        return [hmac.digest(key, context, "sha256") for key in self._keys]
 
     @property
     def key_id(self) -> str:

@@ -8,10 +8,12 @@ database cannot put an address of their own in its place.
 """
 
 import hmac
+from collections.abc import Sequence
+from contextlib import suppress
 
 from sqlalchemy import select
 
-from jeroboam.errors import ConfigurationError, StoreUnavailableError
+from jeroboam.errors import ConfigurationError, InvalidRequestError, StoreUnavailableError
 from jeroboam.models import utc_now
 from jeroboam.sealing import Envelope, seal
 from jeroboam.store.cipher import Cipher
@@ -39,7 +41,7 @@ class InboxRepository:
 
     async def announce(self) -> None:
         """Publish the address of this process's key; of several keys the newest is used."""
-        address, now = self._envelope.address, utc_now()
+        address, now = self._envelopes[0].address, utc_now()
         values = {"proof": self._proof(address), "announced_at": now}
         await self._database.write(
             upsert,
@@ -76,13 +78,18 @@ class InboxRepository:
             InvalidRequestError: It was sealed for another key or something else, or altered.
             ConfigurationError: This process is no worker.
         """
-        return self._envelope.open(sealed, context)
+        newest, *older = self._envelopes
+        for envelope in older:
+            with suppress(InvalidRequestError):
+                return envelope.open(sealed, context)
+        return newest.open(sealed, context)
 
     @property
-    def _envelope(self) -> Envelope:
+    def _envelopes(self) -> Sequence[Envelope]:
+        """Those of all keys, the newest first: what was sealed before a change is still read."""
         if self._cipher is None:
             raise ConfigurationError("This process was started without the key of the secrets.")
-        return Envelope(self._cipher.derive(_PURPOSE))
+        return [Envelope(key) for key in self._cipher.derive_all(_PURPOSE)]
 
     def _proof(self, address: str) -> bytes:
         if self._shared is None:

@@ -74,3 +74,19 @@ async def test_the_newest_key_is_used(store: Store, database_url: str) -> None:
     assert worker.inbox.open(sealed, "cluster 1") == b"the secret"
     for one in (before, worker):
         await one.close()
+
+
+async def test_a_change_of_the_key(store: Store, database_url: str) -> None:
+    """What was sealed before is read while workers still have the old key."""
+    before = await _open(database_url, cipher=SECRETS)
+    await before.inbox.announce()
+    sealed = await before.inbox.seal(b"the secret", "cluster 1")
+    both = await _open(database_url, cipher=Cipher(b"n" * 32, [b"k" * 32]))
+    assert both.inbox.open(sealed, "cluster 1") == b"the secret"
+    await both.inbox.announce()
+    again = await both.inbox.seal(b"another", "cluster 1")
+    with pytest.raises(InvalidRequestError):
+        before.inbox.open(again, "cluster 1")
+    assert both.inbox.open(again, "cluster 1") == b"another"
+    for one in (before, both):
+        await one.close()
