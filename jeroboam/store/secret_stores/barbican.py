@@ -18,6 +18,7 @@ PAGE = 100
 
 _NOT_FOUND = 404
 _FORBIDDEN = (401, 403)
+_TOO_LARGE = 413
 
 
 class BarbicanSecretStore(SecretStore):
@@ -26,7 +27,8 @@ class BarbicanSecretStore(SecretStore):
     The reference is the secret's uuid, so that Barbican may move to another address.
 
     Args:
-        cloud: Returns the access to the cloud; its service user needs the role ``creator``.
+        cloud: Returns the access to the cloud; its service user needs the role ``member``, or
+            ``creator`` where Barbican still has its old rules.
     """
 
     name: ClassVar[str] = "barbican"
@@ -93,11 +95,15 @@ class BarbicanSecretStore(SecretStore):
             region_name=cloud.region,
         )
         try:
-            answer = adapter.request(path, method, raise_exc=False, **kwargs)
-        except exceptions.EndpointNotFound:
-            raise ConfigurationError(
-                "The cloud's catalogue has no key-manager. Choose another JEROBOAM_SECRET_STORE."
-            ) from None
+            endpoint = adapter.get_endpoint()
+            if not endpoint:
+                raise ConfigurationError(
+                    "The cloud's catalogue has no key-manager. Choose another "
+                    "JEROBOAM_SECRET_STORE."
+                )
+            # Some catalogues name the version, and some do not.
+            url = endpoint.rstrip("/").removesuffix("/v1") + path
+            answer = adapter.request(url, method, raise_exc=False, **kwargs)
         except exceptions.ClientException as error:
             # Its text holds a URL at most; the payload is in no URL.
             raise StoreUnavailableError(f"Barbican does not answer: {error}") from None
@@ -107,10 +113,16 @@ class BarbicanSecretStore(SecretStore):
 def _checked(answer: Any) -> Any:
     if answer.status_code in _FORBIDDEN:
         raise CredentialRejectedError(
-            "Barbican refuses Jeroboam's service user. Give it the role 'creator' in its project."
+            "Barbican refuses Jeroboam's service user. Give it the role 'member' in its project, "
+            "or 'creator' where Barbican has its old rules."
         )
     if answer.status_code == _NOT_FOUND:
         return None
+    if answer.status_code == _TOO_LARGE:
+        raise ConfigurationError(
+            "Barbican takes no secret as long as a cluster's. Set its max_allowed_secret_in_bytes "
+            "to 20000 or more."
+        )
     if not answer.ok:
         raise StoreUnavailableError(f"Barbican answers with HTTP {answer.status_code}.")
     return answer
