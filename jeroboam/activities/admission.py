@@ -35,6 +35,7 @@ class Admitted:
     Args:
         spec: The cluster as it is recorded.
         target: The cluster as the operation shall leave it.
+        trusts: Of a rotation of the credential: ids of all trusts that the cluster has ever had.
     """
 
     step: StepInput
@@ -43,6 +44,7 @@ class Admitted:
     target: ClusterSpec
     driver: ClusterDriver
     context: DriverContext
+    trusts: frozenset[str] = frozenset()
 
     def spec_of(self, call: BackendCall | None) -> ClusterSpec:
         """Return the cluster that a call leads to, or removes something of."""

@@ -1,5 +1,7 @@
 """The short steps of operations: each loads the cluster and calls one thing."""
 
+from dataclasses import replace
+
 from temporalio import activity
 
 from jeroboam import certificates
@@ -11,7 +13,7 @@ from jeroboam.activities.submission import submit
 from jeroboam.drivers.base import SupportsHealth
 from jeroboam.drivers.removal import remove_leftovers
 from jeroboam.errors import BackendFailedError, DriverContractError
-from jeroboam.models import OperationKind, Recorded, Transition
+from jeroboam.models import Method, OperationKind, Recorded, Transition
 from jeroboam.models.wire import LoadedPlan, OperationRequest, StepInput, StepResult
 
 _ADVICE = {
@@ -76,8 +78,11 @@ class OperationActivities:
     @activity.defn
     async def submit(self, step: StepInput) -> StepResult:
         """Have the driver submit a change of the backend."""
-        admitted = await self._admission.admit(step)
-        return StepResult(backend_id=await submit(admitted, step.required_call))
+        admitted, call = await self._admission.admit(step), step.required_call
+        if call.method is Method.ROTATE_CREDENTIAL:
+            trusts = await self._store.operations.trusts(admitted.spec.cluster)
+            admitted = replace(admitted, trusts=trusts)
+        return StepResult(backend_id=await submit(admitted, call))
 
     @activity.defn
     async def collect_outputs(self, step: StepInput) -> StepResult:

@@ -9,8 +9,8 @@ from jeroboam.certificate_turns import turned
 from jeroboam.models.wire import StepInput, StepResult
 
 _KEPT = (
-    "The former credential is kept until the cluster is deleted: what the cloud has delegated from "
-    "it is still in use."
+    "A former credential is kept until it is not needed any more: what the cloud has delegated "
+    "from it is still in use."
 )
 
 
@@ -43,10 +43,10 @@ class RotationActivities:
 
     @activity.defn
     async def revoke_credentials(self, step: StepInput) -> StepResult:
-        """Remove the trusts that a step names, or all with which Jeroboam acted for the owner.
+        """Remove all trusts with which Jeroboam acts for the cluster's owner no more.
 
-        A cluster that goes takes all along: those that rotations kept, or left behind when the
-        removal took over from them, and the secrets, wherever they are stored.
+        They are what rotations have replaced, kept or left behind. A cluster that goes takes all
+        along, and the secrets, wherever they are stored.
         """
         await self._admission.operation(step.operation_id)
         cluster = (await self._store.clusters.spec(step.cluster_id)).cluster
@@ -58,7 +58,8 @@ class RotationActivities:
             finally:
                 # A secret store that is not the database knows nothing of rows that go.
                 await self._store.secrets.delete(step.cluster_id)
-        for trust in () if step.kind.deletes else step.trusts:
+            return StepResult()
+        for trust in await self._store.operations.trusts(cluster) - {cluster.trust_id}:
             gone = await threads.call(self._dependencies.retire_trust, cluster.cloud, trust)
             kept = kept or not gone
         return StepResult(message=_KEPT if kept else None)

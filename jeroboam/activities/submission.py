@@ -97,12 +97,11 @@ def _rotate_credential(admitted: Admitted, call: BackendCall) -> None:
     if not isinstance(driver, SupportsCredentialRotation):
         raise _lacks(admitted, call)
     spec = admitted.spec_of(call)
-    former = admitted.target if call.restore else admitted.spec
     driver.rotate_credential(
         admitted.context,
         spec,
         spec.group(call.node_group) if call.node_group else None,
-        former.cluster.trust_id,
+        sorted(admitted.trusts - {spec.cluster.trust_id}),
         admitted.step.minutes_left,
     )
 

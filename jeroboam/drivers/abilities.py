@@ -214,7 +214,7 @@ class SupportsCredentialRotation(ABC):
         context: DriverContext,
         spec: ClusterSpec,
         group: NodeGroup | None,
-        former_trust_id: str | None,
+        former_trust_ids: Sequence[str],
         timeout_minutes: int,
     ) -> None:
         """Submit that the backend acts on a cluster by its credential in ``spec`` from now on.
@@ -226,7 +226,7 @@ class SupportsCredentialRotation(ABC):
 
         Args:
             group: The added group that is meant; ``None`` is the cluster.
-            former_trust_id: The trust that the backend has used so far.
+            former_trust_ids: All other trusts that the cluster has ever had and that may be there.
         """
 
 

@@ -216,7 +216,7 @@ class FakeDriver(
         context: DriverContext,
         spec: ClusterSpec,
         group: NodeGroup | None,
-        former_trust_id: str | None,
+        former_trust_ids: Sequence[str],
         timeout_minutes: int,
     ) -> None:
         """Note the credential; it opens nothing here."""

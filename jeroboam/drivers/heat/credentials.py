@@ -4,8 +4,11 @@ Heat delegates a trust of its own from the one with which a stack is made, and s
 change and each removal it compares who asks with who gave that trust. If they differ it makes a new
 one in its place; but first it logs in with the stored one, and where the former owner was disabled
 or has left the project, that fails and Heat refuses everything (403). Without the stored trust in
-Keystone it goes on. If they do not differ, the stored one stays, below the cluster's former trust.
+Keystone it goes on. If they do not differ, the stored one stays, below the cluster's former trust:
+as long as the owner stays, the trust with which a stack was made is needed.
 """
+
+from collections.abc import Sequence
 
 from keystoneauth1 import plugin
 from keystoneauth1.session import Session
@@ -19,23 +22,21 @@ _TRUSTS = "/OS-TRUST/trusts"
 _IDENTITY_API = {"interface": plugin.AUTH_INTERFACE, "version": "3"}
 
 
-def let_go(cloud: CloudAccess, former_trust_id: str | None, trust_id: str | None) -> None:
+def let_go(cloud: CloudAccess, former_trust_ids: Sequence[str], trust_id: str | None) -> None:
     """Take away what keeps Heat from changing the stacks of an owner who has left.
 
     Args:
-        former_trust_id: The trust with which the stacks were made, or changed last.
-        trust_id: The one that takes its place.
+        former_trust_ids: The trusts that the cluster has had; Heat's own may be below any of them.
+        trust_id: The one that takes their place.
 
     Raises:
         NotAuthorizedError: An administrator has to do it; the message says how.
     """
-    if former_trust_id is None or former_trust_id == trust_id:
-        return
-    owner = _owner(cloud, former_trust_id)
-    if owner is None or owner == _user(cloud.tenant_session(trust_id)):
-        return
-    if not _works(cloud, former_trust_id):
-        _remove_delegated(cloud.service_session(), former_trust_id, owner)
+    user = _user(cloud.tenant_session(trust_id))
+    for former in former_trust_ids:
+        owner = _owner(cloud, former)
+        if owner not in {None, user} and not _works(cloud, former):
+            _remove_delegated(cloud.service_session(), former, str(owner))
 
 
 def _owner(cloud: CloudAccess, trust_id: str) -> str | None:

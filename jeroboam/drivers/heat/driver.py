@@ -122,11 +122,11 @@ class HeatDriver(ClusterDriver, SupportsReboot, SupportsCredentialRotation):
         context: DriverContext,
         spec: ClusterSpec,
         group: NodeGroup | None,
-        former_trust_id: str | None,
+        former_trust_ids: Sequence[str],
         timeout_minutes: int,
     ) -> None:
         """Have Heat go over the stack with the credential, as a change that changes nothing."""
-        credentials.let_go(context.cloud, former_trust_id, spec.cluster.trust_id)
+        credentials.let_go(context.cloud, former_trust_ids, spec.cluster.trust_id)
         stacks = stacks_of(context, spec)
         where = place(spec, group) if group else cluster_stack(spec)
         found = submission.required(stacks, where)

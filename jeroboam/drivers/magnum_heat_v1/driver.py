@@ -155,14 +155,14 @@ class MagnumHeatDriver(
         context: DriverContext,
         spec: ClusterSpec,
         group: NodeGroup | None,
-        former_trust_id: str | None,
+        former_trust_ids: Sequence[str],
         timeout_minutes: int,
     ) -> None:
         """Have Heat go over a stack with the credential, as a change that changes nothing.
 
         What the nodes log in with is Magnum's own trust, and stays.
         """
-        credentials.let_go(context.cloud, former_trust_id, spec.cluster.trust_id)
+        credentials.let_go(context.cloud, former_trust_ids, spec.cluster.trust_id)
         changes.touch(context, spec, group or spec.masters, timeout_minutes)
 
     def poller(self) -> Poller:
