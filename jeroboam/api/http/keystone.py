@@ -26,6 +26,8 @@ GROUP = "keystone_authtoken"
 CACHE_KEY = "jeroboam.token_cache"
 LONGEST_CONNECT_SECONDS = 10
 THREADS = 16
+LONGEST_TOKEN = 8192
+"""Tokens are a few hundred characters; those of the days of PKI had some thousand."""
 NOT_AUTHENTICATED = 401
 
 UNAUTHENTICATED = "The request you have made requires authentication."
@@ -49,15 +51,19 @@ class KeystoneAuthenticator:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._protocol = AuthProtocol(
-            _catch_identity, {"oslo_config_config": _middleware_options(settings)}
-        )
+        options = _middleware_options(settings)
+        self._protocol = AuthProtocol(_catch_identity, {"oslo_config_config": options})
+        self._challenge = {
+            "WWW-Authenticate": f'Keystone uri="{options[GROUP].www_authenticate_uri}"'
+        }
         self._cache = TokenCache(settings.token_cache_seconds)
         self._timeout = settings.cloud_timeout_seconds
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="keystone")
 
     async def __call__(self, credentials: Credentials) -> Identity | Refusal:
         """Return who sent the request, or why it is refused."""
+        if not _may_be_tokens(credentials.token, credentials.service_token):
+            return Refusal(NOT_AUTHENTICATED, UNAUTHENTICATED, self._challenge)
         call = asyncio.get_running_loop().run_in_executor(self._threads, self._check, credentials)
         try:
             return await asyncio.wait_for(call, self._timeout)
@@ -102,6 +108,15 @@ class _Answer:
     def refusal(self) -> Refusal:
         message = UNAUTHENTICATED if self._status == NOT_AUTHENTICATED else UNAVAILABLE
         return Refusal(self._status, message, self._headers)
+
+
+def _may_be_tokens(*tokens: str | None) -> bool:
+    """Whether Keystone needs to be asked; it would take such headers for a broken request."""
+    return all(
+        len(token) <= LONGEST_TOKEN and token.isascii() and token.isprintable()
+        for token in tokens
+        if token
+    )
 
 
 def _catch_identity(environ: dict[str, Any], start_response: StartResponse) -> list[bytes]:
