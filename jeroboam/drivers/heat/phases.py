@@ -1,5 +1,6 @@
 """What a stack's state means for the operation that somebody waits for. Pure."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,10 @@ MAX_MESSAGE = 500
 # Heat's words when its own process ended in the middle of an action: of a stack, of one of
 # its resources, of a resource whose lock another engine took over.
 _BROKEN_OFF = ("Engine went down during", "Worker went down during")
+
+# A stack that is changed again while it is being changed has Heat cancel what its nested stacks
+# are at. One of them may say so to the later change, which then fails by the earlier one.
+_OVERTAKEN = re.compile(r"Resource [A-Z]+ failed: .*Stack [A-Z]+ cancelled")
 _DELETED = "DELETE_COMPLETE"
 
 
@@ -80,7 +85,8 @@ class StackState:
             engines_changed_at: When an engine of Heat last started or was lost, if known.
         """
         if self.failed:
-            return any(words in self.reason for words in _BROKEN_OFF)
+            told = any(words in self.reason for words in _BROKEN_OFF)
+            return told or _OVERTAKEN.search(self.reason) is not None
         if not self.running or self.acted_at is None or engines_changed_at is None:
             return False
         return engines_changed_at > self.acted_at

@@ -77,11 +77,22 @@ def test_missing_stack() -> None:
 
 
 @pytest.mark.parametrize(
-    "reason", ["Engine went down during stack CREATE", "Worker went down during resource CREATE"]
+    "reason",
+    [
+        "Engine went down during stack CREATE",
+        "Worker went down during resource CREATE",
+        "Resource UPDATE failed: resources.security: Stack UPDATE cancelled",
+    ],
 )
 def test_heat_says_that_it_broke_off(reason: str) -> None:
-    """Heat's own words for a lost engine mean an interruption, not a verdict."""
+    """Heat's own words for a lost engine, or an overtaken change, are no verdict."""
     assert told(stack("CREATE_FAILED", reason), CREATE).phase is Phase.INTERRUPTED
+
+
+def test_a_cancellation_is_obeyed() -> None:
+    """A stack that somebody cancelled by hand is not asked for again."""
+    cancelled = stack("CREATE_FAILED", "Stack CREATE cancelled")
+    assert told(cancelled, CREATE).phase is Phase.FAILED
 
 
 def test_engine_started_during_the_action() -> None:
