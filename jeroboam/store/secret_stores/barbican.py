@@ -18,7 +18,8 @@ PAGE = 100
 
 _NOT_FOUND = 404
 _FORBIDDEN = (401, 403)
-_TOO_LARGE = 413
+# The second is for a long secret, the first for one that makes the whole request too long.
+_TOO_LARGE = (400, 413)
 
 
 class BarbicanSecretStore(SecretStore):
@@ -95,15 +96,14 @@ class BarbicanSecretStore(SecretStore):
             region_name=cloud.region,
         )
         try:
-            endpoint = adapter.get_endpoint()
-            if not endpoint:
-                raise ConfigurationError(
-                    "The cloud's catalogue has no key-manager. Choose another "
-                    "JEROBOAM_SECRET_STORE."
-                )
             # Some catalogues name the version, and some do not.
-            url = endpoint.rstrip("/").removesuffix("/v1") + path
+            endpoint = (adapter.get_endpoint() or "").rstrip("/").removesuffix("/v1")
+            url = f"{endpoint}{path}"
             answer = adapter.request(url, method, raise_exc=False, **kwargs)
+        except exceptions.EndpointNotFound:
+            raise ConfigurationError(
+                "The cloud's catalogue has no key-manager. Choose another JEROBOAM_SECRET_STORE."
+            ) from None
         except exceptions.ClientException as error:
             # Its text holds a URL at most; the payload is in no URL.
             raise StoreUnavailableError(f"Barbican does not answer: {error}") from None
@@ -118,7 +118,7 @@ def _checked(answer: Any) -> Any:
         )
     if answer.status_code == _NOT_FOUND:
         return None
-    if answer.status_code == _TOO_LARGE:
+    if answer.status_code in _TOO_LARGE:
         raise ConfigurationError(
             "Barbican takes no secret as long as a cluster's. Set its max_allowed_secret_in_bytes "
             "to 20000 or more."

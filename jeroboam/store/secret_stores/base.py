@@ -9,7 +9,7 @@ from jeroboam.drivers.base import CloudAccess
 from jeroboam.settings import Settings
 from jeroboam.store.cipher import Cipher
 
-MOST_BYTES = 32 * 1024
+MOST_BYTES = 16 * 1024
 """The longest secret that a store has to take; a cluster's are about 4 KB."""
 
 
