@@ -13,7 +13,12 @@ from jeroboam.api.http.dependencies import CurrentCaller, Injected
 from jeroboam.api.http.paging import CurrentPaging, list_arguments, no_arguments, only_arguments
 from jeroboam.api.http.patches import PatchOperation
 from jeroboam.api.http.permitted import permitted_cluster
-from jeroboam.api.http.schemas.federation import FederationCreate, FederationList
+from jeroboam.api.http.schemas.federation import (
+    FederationBody,
+    FederationCreate,
+    FederationList,
+    FederationReference,
+)
 from jeroboam.errors import InvalidRequestError, NotFoundError
 
 router = APIRouter(prefix="/v1/federations", tags=["federations"])
@@ -42,14 +47,14 @@ async def list_federations_in_detail(
     return _nothing(paging)
 
 
-@router.get("/{ident}", dependencies=[no_arguments], response_model=None)
+@router.get("/{ident}", dependencies=[no_arguments], response_model=FederationBody)
 async def show_federation(ident: str, dependencies: Injected, caller: CurrentCaller) -> NoReturn:
     """Show a federation: 404."""
     dependencies.authorizer.require("federation:get", caller.identity)
     raise _absent(ident)
 
 
-@router.post("", status_code=202, dependencies=[no_arguments], response_model=None)
+@router.post("", status_code=202, dependencies=[no_arguments], response_model=FederationReference)
 async def create_federation(
     body: FederationCreate, dependencies: Injected, caller: CurrentCaller
 ) -> NoReturn:
@@ -68,7 +73,7 @@ async def create_federation(
     "/{ident}",
     status_code=202,
     dependencies=[Depends(only_arguments("rollback"))],
-    response_model=None,
+    response_model=FederationReference,
 )
 async def change_federation(
     ident: str, patch: Sequence[PatchOperation], dependencies: Injected, caller: CurrentCaller

@@ -1,12 +1,13 @@
 """Federations on the wire: the shape that Magnum accepts; there are none."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from jeroboam.api.http.schemas.base import (
     Ignored,
+    Link,
     ReadOnly,
     RequestModel,
     ResponseModel,
@@ -33,7 +34,26 @@ class FederationCreate(RequestModel):
     updated_at: ReadOnly = None
 
 
+class FederationBody(ResponseModel):
+    """A federation as Magnum shows it; no answer has one yet."""
+
+    uuid: str
+    name: str
+    hostcluster_id: str
+    member_ids: Sequence[str]
+    status: str | None
+    status_reason: str | None
+    properties: Mapping[str, str]
+    links: Sequence[Link]
+
+
+class FederationReference(ResponseModel):
+    """What Magnum answers to a request that it accepts; no answer is one yet."""
+
+    uuid: str
+
+
 class FederationList(ResponseModel):
     """A page of federations: always empty."""
 
-    federations: Sequence[Any]
+    federations: Sequence[FederationBody]
