@@ -1,6 +1,6 @@
 """Quotas: what operators have set, what projects use, and whether there is room for more."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from sqlalchemy import ColumnElement, delete, func, insert, select, true, update
@@ -98,7 +98,7 @@ class QuotaRepository:
 
     async def used(self, project_id: str) -> Amounts:
         """Return what a project has, what its operations at work ask for included."""
-        return await self._database.read(_used, project_id, None)
+        return await self._database.read(_used, project_id, None, QuotaResource)
 
     async def check(self, operation: Operation, new: ClusterSpec | None = None) -> None:
         """Refuse an operation for which there is no room now; acceptance asks again.
@@ -119,8 +119,8 @@ class QuotaRepository:
         """
         limit = await self.limit(project_id, QuotaResource.CLUSTER)
         if limit is not None:
-            used = (await self.used(project_id))[QuotaResource.CLUSTER]
-            _require(QuotaResource.CLUSTER, limit, used, 1)
+            used = await self._database.read(_used, project_id, None, [QuotaResource.CLUSTER])
+            _require(QuotaResource.CLUSTER, limit, used[QuotaResource.CLUSTER], 1)
 
 
 async def require_room(
@@ -150,7 +150,7 @@ async def require_room(
         return
     if locked:
         await lock(connection, f"quota:{operation.project_id}")
-    used = await _used(connection, operation.project_id, operation.uuid)
+    used = await _used(connection, operation.project_id, operation.uuid, scarce)
     for resource in scarce:
         _require(resource, limits[resource], used[resource], wanted[resource])
 
@@ -188,28 +188,28 @@ async def _wanted(
     }
 
 
-async def _used(connection: AsyncConnection, project_id: str, besides: str | None) -> Amounts:
-    """Return what a project has.
+async def _used(
+    connection: AsyncConnection,
+    project_id: str,
+    besides: str | None,
+    resources: Iterable[QuotaResource],
+) -> Amounts:
+    """Return what a project has of some resources; others cost nothing.
 
     Args:
         besides: An operation that does not count.
     """
-    counted = {
-        QuotaResource.CLUSTER: await _count(connection, ClusterRow, project_id),
-        QuotaResource.OPERATION: await _count(
-            connection,
-            OperationRow,
-            project_id,
-            OperationRow.state.in_(_ACTIVE),
-            OperationRow.uuid != (besides or ""),
-        ),
-    }
-    groups = await _sums(connection, project_id)
-    growing = await _growing(connection, project_id, besides)
-    return counted | {
-        resource: groups[resource] + growing[resource]
-        for resource in (QuotaResource.NODE, QuotaResource.CORE)
-    }
+    asked, used = set(resources), dict[QuotaResource, int]()
+    if QuotaResource.CLUSTER in asked:
+        used[QuotaResource.CLUSTER] = await _count(connection, ClusterRow, project_id)
+    if QuotaResource.OPERATION in asked:
+        others = (OperationRow.state.in_(_ACTIVE), OperationRow.uuid != (besides or ""))
+        used[QuotaResource.OPERATION] = await _count(connection, OperationRow, project_id, *others)
+    if asked & {QuotaResource.NODE, QuotaResource.CORE}:
+        there = await _sums(connection, project_id)
+        growing = await _growing(connection, project_id, besides)
+        used |= {resource: there[resource] + growing[resource] for resource in there}
+    return used
 
 
 async def _count(

@@ -141,7 +141,7 @@ def _default_groups(
 
 def _vcpus(flavors: Mapping[str, Flavor], ident: str | None) -> int | None:
     found = flavors.get(ident or "")
-    return found and found.vcpus
+    return None if found is None else found.vcpus
 
 
 def _minimum_nodes(cluster: Cluster) -> int:
