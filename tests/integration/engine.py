@@ -171,7 +171,7 @@ class Engine:
 
 
 @asynccontextmanager
-async def running_engine(
+async def running_engine(  # noqa: PLR0913 - each test varies another one
     client: Client,
     directory: Path,
     *,
@@ -205,13 +205,18 @@ async def running_engine(
     )
     fakes = directory / "fake"
     revoked: list[str] = []
+
+    def retire(_: str, trust: str) -> bool:
+        revoked.append(trust)
+        return True
+
     dependencies = Dependencies(
         store=store,
         drivers=drivers or DriverRegistry([DriverEntry(driver(fakes))]),
         hooks=kit.registry,
         cloud=lambda _: NoCloud() if trusts is None else CloudOfTrusts(trusts),
         revoke_trust=lambda _, trust: revoked.append(trust),
-        retire_trust=lambda _, trust: revoked.append(trust) is None,
+        retire_trust=retire,
         outbound=kit.outbound,
         callbacks=kit.callbacks,
         files=FileCache(store, directory / "driver-files"),

@@ -277,8 +277,8 @@ async def test_driver_with_a_library_that_conflicts(
         assert found["source"] == f"tape-driver 3.1, in a worker of its own on {hostname()}"
         assert found["version"] == "1.0.0"
         assert found["abilities"] == [
-            *("coe_api", "drain", "health", "monitor", "node_groups", "reboot", "rebuild"),
-            "upgrade",
+            *("certificate_rotation", "coe_api", "credential_rotation", "drain", "health"),
+            *("monitor", "node_groups", "reboot", "rebuild", "upgrade"),
         ]
 
         wish = {"name": "t", "coe": "kubernetes", "image_id": "fake-image", "driver": NAME}

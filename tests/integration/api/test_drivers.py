@@ -69,7 +69,10 @@ async def test_administrators_see_all_of_it(service: Service) -> None:
     assert found["fake"]["version"] == "1.0.0"
     assert found["fake"]["source"] == "twins 1.2.3"
     assert found["fake"]["provides"] == [{"server_type": "vm", "os": "fake", "coe": "kubernetes"}]
-    assert found["fake"]["abilities"] == ["health", "node_groups", "reboot", "rebuild", "upgrade"]
+    assert found["fake"]["abilities"] == [
+        *("certificate_rotation", "credential_rotation", "health", "node_groups", "reboot"),
+        *("rebuild", "upgrade"),
+    ]
     assert found["plain"]["abilities"] == []
     disabled, bad = found["disabled_driver"], found["bad_v1"]
     assert (disabled["state"], disabled["reason"]) == ("disabled", REASON)
