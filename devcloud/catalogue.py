@@ -35,6 +35,7 @@ SERVICES = {
         Service("heat", "orchestration", 4, "/v1/%(project_id)s"),
         Service("mistral", "workflowv2", 89, "/v2"),
         Service("senlin", "clustering", 77),
+        Service("barbican", "key-manager", 93),
     )
 }
 """What devcloud runs, in the order of start."""
@@ -45,13 +46,14 @@ COMPANIONS = {"heat": (Service("heat-cfn", "cloudformation", 5, "/v1"),)}
 PRODUCT = Service("jeroboam", "container-infra", 11, "/v1")
 """In the catalogue, but started by whoever tries Jeroboam, never by devcloud."""
 
-_FULL = tuple(name for name in SERVICES if name not in {"mistral", "senlin"})
+_FULL = tuple(name for name in SERVICES if name not in {"mistral", "senlin", "barbican"})
 
 SETS = {
     "quick": ("keystone", "glance", "heat"),
     "full": _FULL,
     "mistral": (*_FULL, "mistral"),
     "senlin": (*_FULL, "senlin"),
+    "barbican": ("keystone", "barbican"),
 }
 
 

@@ -42,8 +42,8 @@ class Devcloud:
             home: Folder for all of its state; ``.devcloud`` in the checkout by default, or
                 ``DEVCLOUD_HOME``.
             port_base: First port; 15000 by default, or ``DEVCLOUD_PORT_BASE``.
-            services: Name of the set, ``full`` (the default), ``quick``, ``mistral`` or
-                ``senlin``.
+            services: Name of the set, ``full`` (the default), ``quick``, ``mistral``,
+                ``senlin`` or ``barbican``.
             venv: Virtual environment of the services; inside the home by default, or
                 ``DEVCLOUD_VENV``.
             boot_seconds: How long simulated nodes take to boot; one second by default.

@@ -4,6 +4,7 @@ Values are the projects' defaults unless one machine without a message broker, a
 server or a network needs something else; the comments say what.
 """
 
+import base64
 from collections.abc import Callable
 
 from devcloud import catalogue
@@ -287,6 +288,19 @@ def senlin(layout: Layout) -> dict[str, Sections]:
     }
 
 
+def barbican(layout: Layout) -> dict[str, Sections]:
+    """Barbican's API, which does all work itself and encrypts with a key of its own."""
+    return {
+        "barbican.conf": {
+            "DEFAULT": _log(layout, "barbican")
+            | {"host_href": layout.url("barbican"), "db_auto_create": True},
+            "database": _database(layout, "barbican"),
+            "keystone_authtoken": _authtoken(layout, "barbican"),
+            "simple_crypto_plugin": {"kek": base64.b64encode(ENCRYPTION_KEY.encode()).decode()},
+        }
+    }
+
+
 FILES: dict[str, Callable[[Layout], dict[str, Sections]]] = {
     "keystone": keystone,
     "glance": glance,
@@ -296,4 +310,5 @@ FILES: dict[str, Callable[[Layout], dict[str, Sections]]] = {
     "heat": heat,
     "mistral": mistral,
     "senlin": senlin,
+    "barbican": barbican,
 }
