@@ -10,6 +10,7 @@ from devcloud import Devcloud, Fault
 from jeroboam.drivers.base import Phase
 from jeroboam.drivers.k8s_mistral_v1.driver import MistralDriver
 from jeroboam.drivers.mistral.client import Mistral
+from jeroboam.drivers.servers import tokens
 from jeroboam.models import Method
 from jeroboam.testing.driver_case import DriverCase, LivingCluster
 from jeroboam.testing.driver_suite import DriverSuite
@@ -77,6 +78,26 @@ def test_node_fails(tenant: Tenant, cloud: Devcloud) -> None:
         assert name.endswith("-master-0")
     finally:
         cloud.clear_faults()
+        assert case.remove().phase is Phase.GONE
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_the_token_ends(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A workflow that takes longer than its token is begun again with a new one, and goes on."""
+    with monkeypatch.context() as patch:
+        patch.setattr(tokens, "seconds_of", lambda *_: 3)
+        case = server_clusters.case(tenant, MistralDriver(), workers=0).create()
+    try:
+        session = tenant.access.tenant_session(tenant.trust_id)
+        before = session.get_token()
+        progress = case.wait(Method.CREATE_CLUSTER)
+        assert (progress.phase, "token" in progress.message) == (Phase.INTERRUPTED, True)
+        case.create()
+        assert session.get_token() != before
+        assert case.wait(Method.CREATE_CLUSTER).phase is Phase.DONE
+        assert len(list(tenant.resources.compute.servers())) == 1
+        assert case.count_objects() == 1
+    finally:
         assert case.remove().phase is Phase.GONE
 
 

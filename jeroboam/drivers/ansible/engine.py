@@ -67,11 +67,13 @@ class AnsibleEngine(Engine):
         order = job.order()
         run.prepare()
         owner = context.cloud.tenant_session(job.cluster.trust_id)
-        _write_private(run, job, order, credentials(context.cloud, owner))
+        given = credentials(context.cloud, owner)
+        _write_private(run, job, order, given)
         child = subprocess.Popen(  # noqa: S603 - our own program
             [
                 *(sys.executable, "-m", "jeroboam.drivers.ansible.program"),
-                *(run.cluster, run.key, job.work.value, str(job.timeout_minutes * 60)),
+                *(run.cluster, run.key, job.work.value),
+                *(str(job.timeout_minutes * 60), str(given.seconds)),
             ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -9,6 +9,7 @@ from keystoneauth1.session import Session
 
 from jeroboam.drivers.base import CloudAccess
 from jeroboam.drivers.openstack import translate_cloud_errors
+from jeroboam.drivers.servers import tokens
 from jeroboam.drivers.servers.rules import OWN_GROUP
 
 CLOUD = "jeroboam"
@@ -41,17 +42,20 @@ class Credentials:
     Args:
         clouds: The text of ``clouds.yaml``.
         variables: For calls that no module makes.
+        seconds: How long they are good for.
     """
 
     clouds: str
     variables: Mapping[str, str]
+    seconds: int
 
     def __repr__(self) -> str:
         return "Credentials(...)"
 
 
 def credentials(cloud: CloudAccess, owner: Session) -> Credentials:
-    """Return the owner's rights."""
+    """Return the owner's rights, as long as they can be had."""
+    seconds = tokens.renew(owner)
     with translate_cloud_errors("Keystone"):
         endpoints = {
             service: owner.get_endpoint(
@@ -73,6 +77,7 @@ def credentials(cloud: CloudAccess, owner: Session) -> Credentials:
     return Credentials(
         clouds=json.dumps({"clouds": {CLOUD: entry}}),
         variables={"token": str(token), "compute": str(endpoints["compute"])},
+        seconds=seconds,
     )
 
 

@@ -1,6 +1,7 @@
-"""The process of one run: ``python -m jeroboam.drivers.ansible.program CLUSTER KEY WORK SECONDS``.
+"""The process of one run: ``python -m jeroboam.drivers.ansible.program CLUSTER KEY WORK ...``.
 
-It inherits the lock of the run and keeps it as long as it lives. Its arguments hold no secrets.
+Further arguments are the seconds that the work may take, and those that its credentials are good
+for. It inherits the run's lock and keeps it as long as it lives. Its arguments hold no secrets.
 """
 
 import sys
@@ -16,7 +17,8 @@ from jeroboam.drivers.ansible.runs import Run
 
 def main(arguments: list[str]) -> int:
     """Run a playbook and note how it ends."""
-    cluster, key, work, seconds = arguments
+    cluster, key, work, *limits = arguments
+    seconds, good_for = map(int, limits)
     run = Run(cluster, key)
     watcher = Watcher(lambda message: run.note("progress", {"message": message}))
     try:
@@ -25,12 +27,12 @@ def main(arguments: list[str]) -> int:
             playbook=f"{work}.yaml",
             envvars=_environment(run),
             event_handler=watcher.take,
-            settings={"suppress_ansible_output": True, "job_timeout": int(seconds)},
+            settings={"suppress_ansible_output": True, "job_timeout": min(seconds, good_for)},
             quiet=True,
         )
-        # A run that was asked to end has no verdict: the same call goes on with it.
-        if ended.status != "canceled":
-            run.note("status", _verdict(ended, watcher, int(seconds)))
+        # A run that was asked to end, or whose token ends, has no verdict: the same call goes on.
+        if ended.status != "canceled" and not (ended.status == "timeout" and good_for < seconds):
+            run.note("status", _verdict(ended, watcher, seconds))
     finally:
         run.clean()
     return 0

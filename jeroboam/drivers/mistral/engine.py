@@ -12,6 +12,7 @@ from jeroboam.drivers.mistral.client import Mistral
 from jeroboam.drivers.mistral.executions import Execution, description
 from jeroboam.drivers.mistral.poller import MistralPoller
 from jeroboam.drivers.nodes.files import Files
+from jeroboam.drivers.servers import tokens
 from jeroboam.drivers.servers.engine import Engine, Job
 from jeroboam.errors import CloudUnavailableError, ConflictError
 from jeroboam.models import Cluster
@@ -34,7 +35,7 @@ class MistralEngine(Engine):
         mistral = Mistral(context.cloud)
         known = mistral.executions(job.cluster.uuid)
         mine = [one for one in known if one.key == job.key]
-        if mine and (not mine[0].ended or mine[0].state == "SUCCESS"):
+        if mine and _goes_well(mine[0]):
             return False
         for one in known:
             if not one.ended:
@@ -42,11 +43,12 @@ class MistralEngine(Engine):
         name, text = workbook(job.files)
         mistral.ensure_workbook(name, text)
         owner = context.cloud.tenant_session(job.cluster.trust_id)
+        seconds = tokens.renew(owner)
         mistral.start(
             ident=str(uuid5(NAMESPACE_URL, f"{job.cluster.uuid}:{job.key}:{len(mine)}")),
             workflow=f"{name}.{job.work}",
             order=job.order(),
-            description=description(job.cluster.uuid, job.key),
+            description=description(job.cluster.uuid, job.key, seconds),
             owner=owner,
         )
         log.info("mistral_execution_started", cluster=job.cluster.uuid, work=job.work.value)
@@ -75,6 +77,10 @@ def workbook(files: Files) -> tuple[str, str]:
     digest = sha256(text.encode()).hexdigest()[:_DIGEST]
     document["name"] = f"{document['name']}_{digest}"
     return document["name"], yaml.safe_dump(document, sort_keys=False)
+
+
+def _goes_well(last: Execution) -> bool:
+    return last.state == "SUCCESS" or not (last.ended or last.outlives_its_token)
 
 
 def _stop(mistral: Mistral, execution: Execution) -> None:

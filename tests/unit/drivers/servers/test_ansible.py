@@ -1,5 +1,6 @@
 """Runs of playbooks: locks, records, events and inputs."""
 
+import json
 import stat
 import subprocess
 import sys
@@ -124,3 +125,27 @@ def test_what_is_missing_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(installation, "_PACKAGES", ("ansible-runner-of-nobody",))
     with pytest.raises(DriverContractError, match=r"pip install 'jeroboam\[ansible\]'"):
         installation.check()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "good_for", "ended"),
+    [(1, 60, Phase.FAILED), (60, 1, Phase.INTERRUPTED), (60, 59, Phase.DONE)],
+    ids=["time-is-up", "token-ends", "in-time"],
+)
+def test_a_playbook_ends_in_time(run: Run, seconds: int, good_for: int, ended: Phase) -> None:
+    """One that took too long has failed; one whose token ends is begun again."""
+    lasts = 30 if ended is not Phase.DONE else 0
+    tasks = [{"ansible.builtin.command": f"sleep {lasts}"}]
+    plays = [{"hosts": "localhost", "gather_facts": False, "tasks": tasks}]
+    local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    run.prepare()
+    runs.write(run.private / "project" / "apply.yaml", json.dumps(plays))
+    inventory = {"all": {"vars": local, "hosts": {"localhost": {}}}}
+    runs.write(run.private / "inventory" / "hosts.yaml", json.dumps(inventory))
+    run.note("run", {"host": "h", "process": 1})
+    program = [sys.executable, "-m", "jeroboam.drivers.ansible.program"]
+    command = [*program, run.cluster, run.key, "apply", str(seconds), str(good_for)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert phase() is ended
+    assert not run.private.exists()

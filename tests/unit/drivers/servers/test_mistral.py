@@ -1,5 +1,6 @@
 """How Mistral's executions are read, and what its workbook is called."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,15 @@ from jeroboam.drivers.k8s_mistral_v1.driver import MistralDriver
 from jeroboam.drivers.mistral.engine import workbook
 from jeroboam.drivers.mistral.executions import Execution, description
 from jeroboam.drivers.nodes.files import Files
+from jeroboam.drivers.servers import tokens
 from jeroboam.drivers.servers.engine import Work
 
 
-def execution(state: str, reason: str = "") -> Execution:
+def execution(state: str, reason: str = "", seconds: int = 60) -> Execution:
     return Execution.of(
         {
             "id": "e",
-            "description": description("uuid", "key"),
+            "description": description("uuid", "key", seconds),
             "state": state,
             "state_info": reason,
             "workflow_name": "jeroboam_1.apply",
@@ -38,6 +40,30 @@ def execution(state: str, reason: str = "") -> Execution:
 )
 def test_phases(state: str, reason: str, phase: Phase) -> None:
     assert execution(state, reason).progress(removes=False).phase is phase
+
+
+@pytest.mark.parametrize(
+    ("state", "phase"),
+    [("RUNNING", Phase.INTERRUPTED), ("SUCCESS", Phase.DONE), ("ERROR", Phase.FAILED)],
+)
+def test_work_does_not_outlive_its_token(state: str, phase: Phase) -> None:
+    """Only what is still at work is begun again."""
+    assert execution(state, seconds=-1).progress(removes=False).phase is phase
+
+
+def test_executions_of_an_earlier_version_have_no_due_time() -> None:
+    found = Execution.of({"id": "e", "description": "jeroboam uuid key", "state": "RUNNING"})
+    assert (found.cluster, found.key, found.due) == ("uuid", "key", None)
+    assert not found.outlives_its_token
+
+
+@pytest.mark.parametrize(
+    ("life", "seconds"), [(3600, 3420), (300, 150), (60, 30), (1, 1), (-5, 1)], ids=str
+)
+def test_work_ends_before_its_token(life: int, seconds: int) -> None:
+    """There is a margin, also where Keystone's tokens are short-lived."""
+    now = datetime.now(UTC)
+    assert tokens.seconds_of(now + timedelta(seconds=life), now) == seconds
 
 
 def test_a_removal_ends_in_nothing() -> None:
