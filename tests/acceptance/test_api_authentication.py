@@ -1,6 +1,9 @@
 """Who is let in, against a real Keystone."""
 
+import json
+import os
 import re
+import subprocess
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -8,12 +11,13 @@ from typing import Any
 
 import httpx
 import pytest
+from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
 from tests import logins
-from tests.acceptance.stack import Stack, running_stack
+from tests.acceptance.stack import JEROBOAM, Stack, running_stack, wait_for
 
 IDENTITY = {"service_type": "identity", "version": "3"}
 
@@ -173,3 +177,117 @@ def test_no_token_is_in_the_log(stack: Stack) -> None:
     assert '"path": "/v1/clusters"' in log
     assert token not in log
     assert "gAAAAA" not in log
+
+
+@pytest.fixture(scope="module")
+def cluster(demo: Connection, template: str) -> Iterator[str]:
+    """A cluster of the project ``demo``, of the fake driver."""
+    magnum = demo.container_infrastructure_management
+    uuid = str(magnum.create_cluster(name="guarded", cluster_template_id=template).id)
+    wait_for(lambda: magnum.get_cluster(uuid).status == "CREATE_COMPLETE", 60, "the cluster")
+    yield uuid
+    magnum.delete_cluster(uuid)
+    wait_for(lambda: magnum.find_cluster(uuid) is None, 60, "the cluster's end")
+
+
+# Columns: demo (its owner), demo-reader, other, other-admin; deletes by force come last.
+REAL: tuple[tuple[str, str, Any, tuple[int, ...]], ...] = (
+    ("GET", "", None, (200, 200, 404, 200)),
+    ("GET", "/nodegroups", None, (200, 200, 404, 200)),
+    ("GET", "/operations", None, (200, 200, 404, 200)),
+    ("GET", "/nodes", None, (200, 200, 404, 200)),
+    (
+        "PUT",
+        "/maintenance_window",
+        {"start": "03:00", "duration_minutes": 60},
+        (200, 403, 404, 200),
+    ),
+    ("POST", "/actions/rebuild?dry_run=true", {}, (200, 403, 404, 200)),
+    ("PATCH", "?dry_run=true", [], (200, 403, 404, 200)),
+    ("DELETE", "?dry_run=true", None, (200, 403, 404, 200)),
+    ("DELETE", "?force=true&dry_run=true", None, (403, 403, 404, 200)),
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "codes"), REAL, ids=lambda value: str(value)[:30]
+)
+def test_real_tokens_get_what_the_isolation_matrix_says(
+    stack: Stack, cluster: str, method: str, path: str, body: Any, codes: tuple[int, ...]
+) -> None:
+    """What the matrix shows with made-up people holds with the roles of a real Keystone."""
+    for person, code in zip(("demo", "demo-reader", "other", "other-admin"), codes, strict=True):
+        token = str(new_session(stack.cloud, person).get_token())
+        headers = {"X-Auth-Token": token, "OpenStack-API-Version": "container-infra latest"}
+        url = f"{stack.url}/v1/clusters/{cluster}{path}"
+        answer = httpx.request(method, url, headers=headers, json=body, timeout=60)
+        assert answer.status_code == code, f"{person}: {answer.text}"
+
+
+def test_application_credentials_work_for_all_that_needs_no_trust(
+    stack: Stack, template: str
+) -> None:
+    """Programs log in by application credentials, and do as their owners."""
+    owner, keystone = new_session(stack.cloud), stack.cloud.url("keystone")
+    user, name = owner.get_user_id(), "test-application"
+    path = f"{keystone}/users/{user}/application_credentials"
+    body = {"application_credential": {"name": name, "secret": "s3cret"}}
+    ident = owner.post(path, json=body).json()["application_credential"]["id"]
+    session = Session(
+        v3.ApplicationCredential(
+            keystone, application_credential_id=ident, application_credential_secret="s3cret"
+        )
+    )
+    headers = {
+        "X-Auth-Token": str(session.get_token()),
+        "OpenStack-API-Version": "container-infra latest",
+    }
+    with httpx.Client(base_url=stack.url, headers=headers, timeout=60) as client:
+        wish = {"name": name, "cluster_template_id": template}
+        created = client.post("/v1/clusters", json=wish)
+        assert created.status_code == 202, created.text
+        path = f"/v1/clusters/{created.json()['uuid']}"
+        assert client.get(path).json()["user_id"] == user
+
+        def ready() -> bool:
+            return str(client.get(path).json()["status"]) == "CREATE_COMPLETE"
+
+        wait_for(ready, 60, "the cluster")
+        assert client.get(f"{path}/operations").status_code == 200
+        assert client.post(f"{path}/actions/check_health").status_code == 202
+        assert client.delete(path).status_code == 204
+        wait_for(lambda: client.get(path).status_code == 404, 60, "the cluster's end")
+
+
+def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:
+    """With all parts at work every line is ok, or a hint at most."""
+    done = subprocess.run(
+        [str(JEROBOAM), "doctor", "-f", "json", "--timeout", "40"],
+        env={**os.environ, **stack.environment},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    found = {one["check"]: one for one in json.loads(done.stdout)}
+    assert done.returncode == 0, found
+    for check in (
+        *("settings", "secrets key", "database", "temporal", "search attributes"),
+        *("queue jeroboam", "queue jeroboam-poll", "cloud", "service user"),
+        *("catalogue orchestration", "catalogue container-infra"),
+    ):
+        assert found[check]["state"] == "ok", found[check]
+
+
+def test_policy_of_who_logs_in(stack: Stack) -> None:
+    """``policy check --os-cloud`` says what the user of clouds.yaml may do."""
+    for cloud, code in (("demo", 0), ("demo-reader", 3)):
+        done = subprocess.run(
+            [str(JEROBOAM), "policy", "check", "cluster:create", "--os-cloud", cloud],
+            env={**os.environ, **stack.environment},
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
