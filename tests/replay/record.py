@@ -41,7 +41,7 @@ async def record() -> None:
         try:
             client = await server.client()
             await temporal.register_search_attributes(client)
-            async with running_engine(client, Path(name) / "state") as engine:
+            async with running_engine(client, Path(name) / "state", trusts={"new"}) as engine:
                 await _succeed(engine)
                 await _fail(engine)
                 await _interrupt(engine)
@@ -70,6 +70,8 @@ async def _succeed(engine: Engine) -> None:
         (OperationKind.UPDATE_NODE_GROUP, {"group": gpu.model_copy(update={"max_node_count": 5})}),
         (OperationKind.DELETE_NODE_GROUP, {"node_group": gpu.uuid}),
         (OperationKind.CHECK_HEALTH, {}),
+        (OperationKind.ROTATE_CA, {}),
+        (OperationKind.ROTATE_CREDENTIAL, {"trust_id": "new"}),
     ):
         await engine.ended(await engine.ask(spec, kind, **parameters))
         await _keep(engine, spec, kind.replace("_", "-"))
