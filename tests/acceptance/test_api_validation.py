@@ -257,3 +257,16 @@ def test_the_quota_is_per_project(caller: Caller, template: str) -> None:
     wait_for(
         lambda: caller.client.get("/clusters").json() == {"clusters": []}, 60, "clusters are gone"
     )
+
+
+def test_quotas_are_for_projects_that_exist(stack: Stack) -> None:
+    """Keystone is asked for the project; what could lead to another path of it is no id."""
+    project = logins.project_of(stack.connect("demo"))
+    with Caller(stack, "admin").client as client:
+        for absent in ("0" * 32, "../users", "a b"):
+            refused = client.post("/quotas", json={"project_id": absent, "hard_limit": 1})
+            assert refused.status_code == 404, refused.text
+            assert f"Project {absent} could not be found" in detail(refused)
+        made = client.post("/quotas", json={"project_id": project, "resource": "Core"})
+        assert made.status_code == 201, made.text
+        assert client.delete(f"/quotas/{project}/Core").status_code == 204
