@@ -8,12 +8,13 @@ PROCESSES = --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 
-.PHONY: help quickstart test kubernetes test-kubernetes chaos check docs clean
+.PHONY: help quickstart test kubernetes test-kubernetes test-go-client chaos check docs clean
 
 help:
 	@echo "make quickstart  run everything on this machine and create a first cluster"
 	@echo "make test        run the whole test suite             ARGS=-k something"
 	@echo "make test-kubernetes  the tests on a real Kubernetes; needs Go, and 10 minutes once"
+	@echo "make test-go-client  the tests with gophercloud; needs Go"
 	@echo "make chaos       kill its processes while operations run    ARGS='--rounds 100 --seed 42'"
 	@echo "make check       linters, types, import contracts"
 	@echo "make docs        run the commands of the tutorial against a running quickstart"
@@ -23,13 +24,16 @@ quickstart:
 	@$(BOOTSTRAP) --devcloud -m quickstart $(ARGS)
 
 test:
-	@$(BOOTSTRAP) --devcloud -m pytest $(PROCESSES) --ignore=tests/kubernetes $(ARGS)
+	@$(BOOTSTRAP) --devcloud -m pytest $(PROCESSES) --ignore=tests/kubernetes --ignore=tests/go_client $(ARGS)
 
 kubernetes:
 	@$(BOOTSTRAP) -m tests.kubernetes.programs.build
 
 test-kubernetes: kubernetes
 	@$(BOOTSTRAP) -m pytest --numprocesses=0 tests/kubernetes $(ARGS)
+
+test-go-client:
+	@$(BOOTSTRAP) --devcloud -m pytest --numprocesses=0 tests/go_client $(ARGS)
 
 chaos:
 	@$(BOOTSTRAP) -m tests.chaos $(ARGS)
