@@ -1,7 +1,7 @@
 """Secrets of clusters, and the public halves of their certificates."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -121,7 +121,7 @@ class SecretRepository:
             await self._stores.call(store, partial(store.forget, cluster_id))
         await self._database.write(_delete, cluster_id)
 
-    async def renew(self) -> AsyncIterator[Renewed]:
+    async def renew(self) -> AsyncGenerator[Renewed, None]:
         """Keep all secrets as new ones are kept: in the same store, with the newest key.
 
         It may be broken off and begun anew: what is done is not done again. Clusters without

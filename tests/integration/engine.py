@@ -206,8 +206,11 @@ async def running_engine(  # noqa: PLR0913 - each test varies another one
     fakes = directory / "fake"
     revoked: list[str] = []
 
-    def retire(_: str, trust: str) -> bool:
+    def revoke(_: str, trust: str) -> None:
         revoked.append(trust)
+
+    def retire(_: str, trust: str) -> bool:
+        revoke(_, trust)
         return True
 
     dependencies = Dependencies(
@@ -215,7 +218,7 @@ async def running_engine(  # noqa: PLR0913 - each test varies another one
         drivers=drivers or DriverRegistry([DriverEntry(driver(fakes))]),
         hooks=kit.registry,
         cloud=lambda _: NoCloud() if trusts is None else CloudOfTrusts(trusts),
-        revoke_trust=lambda _, trust: revoked.append(trust),
+        revoke_trust=revoke,
         retire_trust=retire,
         outbound=kit.outbound,
         callbacks=kit.callbacks,

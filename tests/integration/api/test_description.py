@@ -38,7 +38,7 @@ ROUTES = [
     if router not in PUBLIC
     for route in router.routes
     if isinstance(route, APIRoute) and route.include_in_schema
-    for method in sorted(route.methods)
+    for method in sorted(route.methods or ())
 ]
 bounded = settings(
     max_examples=8,

@@ -29,7 +29,12 @@ async def test_lists_are_empty(service: Service, path: str) -> None:
 
 async def test_none_is_found(service: Service) -> None:
     """Showing, changing and deleting answer 404."""
-    for method, more in (("GET", {}), ("PATCH", {"json": []}), ("DELETE", {})):
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("GET", {}),
+        ("PATCH", {"json": []}),
+        ("DELETE", {}),
+    ]
+    for method, more in calls:
         response = await service.call(method, "/v1/federations/mine", **more)
         assert response.status_code == 404
         assert error_of(response)["detail"] == "Federation mine could not be found."
@@ -60,12 +65,13 @@ async def test_a_federation_is_refused_and_not_lost(
 async def test_policy_comes_first(service: Service) -> None:
     """Readers may look, and may not ask for one; guests may do neither."""
     body = GOOD | {"hostcluster_id": "x"}
-    for token, method, path, more in (
+    calls: list[tuple[str, str, str, dict[str, Any]]] = [
         ("reader-token", "POST", "/v1/federations", {"json": body}),
         ("reader-token", "DELETE", "/v1/federations/x", {}),
         ("nobody-token", "GET", "/v1/federations", {}),
         ("nobody-token", "GET", "/v1/federations/x", {}),
-    ):
+    ]
+    for token, method, path, more in calls:
         response = await service.call(method, path, token=token, **more)
         assert response.status_code == 403
         assert "Policy doesn't allow federation:" in error_of(response)["detail"]

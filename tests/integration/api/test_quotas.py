@@ -8,7 +8,7 @@ from jeroboam.models.quota import QuotaResource
 from tests.integration.api.cloud import OTHER_PROJECT, PROJECT
 from tests.integration.api.conftest import BASE, Service, error_of
 
-ADMIN = {"token": "admin-token"}
+ADMIN: dict[str, Any] = {"token": "admin-token"}
 PATH = f"/v1/quotas/{PROJECT}/Cluster"
 
 
@@ -39,7 +39,11 @@ async def test_a_quota_is_set_shown_changed_and_removed(service: Service) -> Non
     assert changed.json()["updated_at"]
     gone = await service.call("DELETE", PATH, **ADMIN)
     assert (gone.status_code, gone.content) == (204, b"")
-    for method, more in (("DELETE", {}), ("PATCH", {"json": {"hard_limit": 1}})):
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("DELETE", {}),
+        ("PATCH", {"json": {"hard_limit": 1}}),
+    ]
+    for method, more in calls:
         assert (await service.call(method, PATH, **ADMIN, **more)).status_code == 404
 
 
@@ -231,7 +235,8 @@ async def test_a_retry_needs_room_as_well(service: Service) -> None:
 
 async def test_stats_count_clusters_and_all_their_nodes(service: Service) -> None:
     """Members see their project; an administrator sees all, or the project that is named."""
-    for body in ({}, {"node_count": 2}):
+    bodies: list[dict[str, Any]] = [{}, {"node_count": 2}]
+    for body in bodies:
         await service.cluster((await service.template())["uuid"], **body)
     theirs = (await service.template("stranger-token"))["uuid"]
     await service.cluster(theirs, "stranger-token")
