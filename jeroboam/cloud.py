@@ -136,6 +136,8 @@ class Cloud(CloudAccess):
     def token_session(self, token: str, project_id: str) -> Session:
         """Return a session which uses the requester's own token as it is; it is never cached.
 
+        The service user asks what the token says: of a trust's own token Keystone refuses to tell.
+
         Raises:
             NotAuthorizedError: The token is not valid, or not for this project.
         """
@@ -143,8 +145,7 @@ class Cloud(CloudAccess):
             with translate_cloud_errors(_KEYSTONE):
                 answer = self._service.get(
                     "/auth/tokens",
-                    headers={"X-Auth-Token": token, "X-Subject-Token": token},
-                    authenticated=False,
+                    headers={"X-Subject-Token": token},
                     endpoint_filter=_IDENTITY_API,
                 )
         except (CredentialRejectedError, NotFoundError):
