@@ -3,8 +3,9 @@
 PYTHON ?= python3
 ARGS ?=
 
-# Each process has a cloud of its own. Tests of one file stay together; files with clouds go first.
-PROCESSES = --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+# Three, since they wait for clouds as often as for processors; each has a cloud of its own.
+# Tests of one file stay together; files with clouds go first.
+PROCESSES = --numprocesses=3 --dist=loadfile --no-loadscope-reorder
 
 BOOTSTRAP = $(PYTHON) tools/bootstrap.py
 
