@@ -1,11 +1,12 @@
-"""The routes of Magnum, and which real clients drive each in ``tests/acceptance/clients``.
+"""The routes of Magnum, and which real clients drive each.
 
-keystoneauth plays Terraform, cluster-autoscaler and auto-healer there.
+They do so in ``tests/acceptance/clients``, where keystoneauth plays Terraform, cluster-autoscaler
+and auto-healer, and in ``tests/go_client``.
 """
 
 from collections.abc import Mapping
 
-OSC, SDK, KSA = "`openstack coe`", "openstacksdk", "keystoneauth"
+OSC, SDK, KSA, GO = "`openstack coe`", "openstacksdk", "keystoneauth", "gophercloud"
 TEMPLATES, CLUSTERS, GROUPS = "/v1/clustertemplates", "/v1/clusters", "/nodegroups"
 GROUP = f"{CLUSTERS}/{{cluster}}{GROUPS}"
 QUOTA = "/v1/quotas/{project}/{resource}"
@@ -14,32 +15,32 @@ MAGNUM_ROUTES: Mapping[str, tuple[str, ...]] = {
     "GET /": (OSC, SDK, KSA),
     "GET /v1": (),
     "GET /healthcheck": (),
-    f"GET {TEMPLATES}": (OSC, SDK),
+    f"GET {TEMPLATES}": (OSC, SDK, GO),
     f"GET {TEMPLATES}/detail": (),
-    f"GET {TEMPLATES}/{{id}}": (OSC, SDK),
-    f"POST {TEMPLATES}": (OSC, SDK),
-    f"PATCH {TEMPLATES}/{{id}}": (OSC, SDK),
-    f"DELETE {TEMPLATES}/{{id}}": (OSC, SDK),
-    f"GET {CLUSTERS}": (OSC, SDK),
-    f"GET {CLUSTERS}/detail": (),
-    f"GET {CLUSTERS}/{{id}}": (OSC, SDK, KSA),
-    f"POST {CLUSTERS}": (OSC, SDK, KSA),
-    f"PATCH {CLUSTERS}/{{id}}": (OSC, SDK, KSA),
-    f"DELETE {CLUSTERS}/{{id}}": (OSC, SDK, KSA),
-    f"POST {CLUSTERS}/{{id}}/actions/resize": (OSC, KSA),
-    f"POST {CLUSTERS}/{{id}}/actions/upgrade": (OSC,),
-    f"GET {GROUP}": (OSC, KSA),
-    f"GET {GROUP}/{{id}}": (OSC,),
-    f"POST {GROUP}": (OSC, KSA),
-    f"PATCH {GROUP}/{{id}}": (OSC,),
-    f"DELETE {GROUP}/{{id}}": (OSC,),
-    "GET /v1/certificates/{id}": (OSC, SDK),
-    "POST /v1/certificates": (OSC, SDK),
-    "PATCH /v1/certificates/{id}": (OSC,),
+    f"GET {TEMPLATES}/{{id}}": (OSC, SDK, GO),
+    f"POST {TEMPLATES}": (OSC, SDK, GO),
+    f"PATCH {TEMPLATES}/{{id}}": (OSC, SDK, GO),
+    f"DELETE {TEMPLATES}/{{id}}": (OSC, SDK, GO),
+    f"GET {CLUSTERS}": (OSC, SDK, GO),
+    f"GET {CLUSTERS}/detail": (GO,),
+    f"GET {CLUSTERS}/{{id}}": (OSC, SDK, KSA, GO),
+    f"POST {CLUSTERS}": (OSC, SDK, KSA, GO),
+    f"PATCH {CLUSTERS}/{{id}}": (OSC, SDK, KSA, GO),
+    f"DELETE {CLUSTERS}/{{id}}": (OSC, SDK, KSA, GO),
+    f"POST {CLUSTERS}/{{id}}/actions/resize": (OSC, KSA, GO),
+    f"POST {CLUSTERS}/{{id}}/actions/upgrade": (OSC, GO),
+    f"GET {GROUP}": (OSC, KSA, GO),
+    f"GET {GROUP}/{{id}}": (OSC, GO),
+    f"POST {GROUP}": (OSC, KSA, GO),
+    f"PATCH {GROUP}/{{id}}": (OSC, GO),
+    f"DELETE {GROUP}/{{id}}": (OSC, GO),
+    "GET /v1/certificates/{id}": (OSC, SDK, GO),
+    "POST /v1/certificates": (OSC, SDK, GO),
+    "PATCH /v1/certificates/{id}": (OSC, GO),
     "PATCH /v1/credentials/{id}": (OSC,),
     "GET /v1/quotas": (OSC,),
     f"GET {QUOTA}": (OSC,),
-    "POST /v1/quotas": (OSC,),
+    "POST /v1/quotas": (OSC, GO),
     f"PATCH {QUOTA}": (OSC,),
     f"DELETE {QUOTA}": (OSC,),
     "GET /v1/stats": (OSC,),
