@@ -14,7 +14,8 @@ import yaml
 
 from jeroboam.certificates import issue_client_certificate
 from jeroboam.drivers.base import ClusterSecrets
-from jeroboam.drivers.kubernetes.client import ADMINISTRATORS, ClusterApi
+from jeroboam.drivers.cluster_connection import ADMINISTRATORS
+from jeroboam.drivers.kubernetes.client import ClusterApi
 from tests.conftest import free_port
 from tests.kubernetes.certificates import public_key, server_certificate
 

@@ -1,11 +1,11 @@
-"""Talks to the APIs of Docker and Marathon: the same TLS as with Kubernetes, other answers."""
+"""Talks to the APIs of Docker, Marathon and Mesos."""
 
 import http
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from jeroboam.drivers.kubernetes.client import ClusterApi
+from jeroboam.drivers.cluster_connection import ClusterConnection
 from jeroboam.drivers.nodes.health import LONGEST_REASON
 from jeroboam.errors import (
     ClusterUnreachableError,
@@ -20,7 +20,7 @@ Found = tuple[HealthStatus, str]
 OK: Found = (HealthStatus.HEALTHY, "ok")
 
 
-class EngineApi(ClusterApi):
+class EngineApi(ClusterConnection):
     """The API of one cluster, whose answers may be text or lists as well as objects."""
 
     def read(self, path: str) -> Any:

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from jeroboam.certificates import ClientCertificate, issue_client_certificate
 from jeroboam.drivers.base import CertificateAuthority
+from jeroboam.drivers.cluster_connection import ADMINISTRATORS
 from jeroboam.drivers.coe_api import CoeCall
-from jeroboam.drivers.kubernetes.client import ADMINISTRATORS, ClusterApi
+from jeroboam.drivers.kubernetes.client import ClusterApi
 from jeroboam.errors import ConflictError
 from jeroboam.models import Model
 
