@@ -18,7 +18,7 @@ from quickstart.options import Options
 from quickstart.supervisor import Supervisor
 from quickstart.tenant import avoid_proxies
 
-STARTED = "JEROBOAM_QUICKSTART_STARTED"
+STARTED = "QUICKSTART_STARTED"
 """When the bootstrap began; its time counts for the user, so it counts here."""
 
 EXIT_INTERRUPTED = 130

@@ -40,7 +40,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit("bootstrap: interrupted; the next run goes on from here.")
     if command:
-        os.environ.setdefault("JEROBOAM_QUICKSTART_STARTED", str(started))
+        os.environ.setdefault("QUICKSTART_STARTED", str(started))
         # The environment is ours, and every start would compile all of its modules anew.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.chdir(CHECKOUT)
