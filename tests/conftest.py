@@ -57,6 +57,7 @@ LONG = frozenset(
         "test_delete_overtakes_create",
         "test_grows_and_shrinks",
         "test_named_nodes_go",
+        "test_new_certificates",
         "test_node_group",
         "test_rebuild",
         "test_reboot",

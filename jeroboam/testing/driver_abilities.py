@@ -1,11 +1,13 @@
 """The rules for what a driver may offer beyond the core; each holds only where it is offered."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
 from jeroboam.drivers.base import (
     Phase,
+    SupportsCertificateRotation,
     SupportsHealth,
     SupportsNodeGroups,
     SupportsReboot,
@@ -141,6 +143,19 @@ class AbilityRules(SizeRules):
             before = names(living.nodes(group))
             living.do(living.call(Method.UPGRADE_NODE_GROUP, target, group=group.uuid))
             assert len(living.nodes(group)) == group.node_count
+            assert names(living.nodes(group)) == before
+
+    def test_new_certificates(self, living: LivingCluster) -> None:
+        """A group's nodes get what the cluster has now, once; the way back is the same call."""
+        case, group = living.case, living.workers
+        if not isinstance(case.driver, SupportsCertificateRotation):
+            pytest.skip("The driver gives nodes no other certificates.")
+        now = case.context.read_secrets()
+        both = replace(now.kubernetes, also_trusted=(now.etcd.certificate,))
+        before = names(group.nodes)
+        for secrets in (replace(now, kubernetes=both), now):
+            call = living.call(Method.RENEW_CERTIFICATES, group=group.uuid, secrets=secrets)
+            living.do(call)
             assert names(living.nodes(group)) == before
 
     def test_no_downgrade(self, living: LivingCluster) -> None:

@@ -7,9 +7,11 @@ from typing import Any, cast
 
 from jeroboam.drivers.base import (
     ClusterDriver,
+    ClusterSecrets,
     DriverContext,
     Phase,
     Progress,
+    SupportsCertificateRotation,
     SupportsNodeGroups,
     SupportsReboot,
     SupportsRebuild,
@@ -128,7 +130,8 @@ class Call:
         spec: The cluster as the call shall leave it.
         key: The idempotency key.
         group: uuid of the node group that is meant.
-        batch_size: For an upgrade.
+        batch_size: For an upgrade, or new certificates.
+        secrets: What the cluster has then, if it is not what the case has.
     """
 
     method: Method
@@ -139,10 +142,11 @@ class Call:
     nodes_to_remove: tuple[Node, ...] = ()
     batch_size: int | None = 1
     hard: bool = False
+    secrets: ClusterSecrets | None = None
 
     def make(self, case: DriverCase) -> str | None:
         """Make the call; return a backend id where there is one."""
-        context = replace(case.context, idempotency_key=self.key)
+        context = self._context(case)
         driver, spec, minutes = case.driver, self.spec, case.minutes
         match self.method:
             case Method.UPDATE_CLUSTER:
@@ -158,6 +162,10 @@ class Call:
                 group = spec.group(self.group)
                 upgrade = cast("SupportsUpgrade", driver).upgrade_node_group
                 upgrade(context, spec, group, self.batch_size, minutes)
+            case Method.RENEW_CERTIFICATES:
+                group = spec.group(self.group)
+                renew = cast("SupportsCertificateRotation", driver).renew_certificates
+                renew(context, spec, group, self.batch_size, minutes)
             case Method.REBOOT_NODES:
                 reboot = cast("SupportsReboot", driver).reboot_nodes
                 reboot(context, spec, self.nodes, hard=self.hard)
@@ -166,6 +174,11 @@ class Call:
             case _:
                 raise AssertionError(f"{self.method} is about the whole cluster.")
         return None
+
+    def _context(self, case: DriverCase) -> DriverContext:
+        context = replace(case.context, idempotency_key=self.key)
+        secrets = self.secrets
+        return context if secrets is None else replace(context, read_secrets=lambda: secrets)
 
     def watch(self) -> Watch:
         """Return what the engine watches after the call."""

@@ -24,6 +24,7 @@ from jeroboam.models.cluster import MASTER
 from jeroboam.testing import patience
 from jeroboam.testing.driver_case import Call, with_group, with_size
 from jeroboam.testing.driver_suite import DriverCase, DriverSuite, LivingCluster
+from jeroboam.testing.without_cloud import secrets
 from tests.fakes import NoCloud, no_secrets
 from tests.unit.specs import make_spec
 
@@ -51,7 +52,7 @@ def make_case(directory: Path, **labels: str) -> DriverCase:
     return DriverCase(
         driver=FakeDriver(directory),
         spec=spec,
-        context=DriverContext(f"{cluster.uuid}:create:step", NoCloud(), no_secrets),
+        context=DriverContext(f"{cluster.uuid}:create:step", NoCloud(), secrets),
         count_objects=lambda: len(list(directory.glob("*.json"))),
         timeout_seconds=5,
         poll_seconds=0.02,
