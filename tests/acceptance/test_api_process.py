@@ -7,10 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import grpc
 import httpx
 import pytest
 
 from devcloud import Devcloud, Fault
+from jeroboam.api.grpc.v1.clusters_pb2 import ListClustersRequest
+from jeroboam.api.grpc.v1.clusters_pb2_grpc import ClustersStub
 from tests import logins
 from tests.acceptance.stack import JEROBOAM, Stack, wait_for
 from tests.conftest import TemporalServer, free_port
@@ -22,7 +25,8 @@ TEMPLATE = {"name": "alone", "coe": "kubernetes", "image_id": "fake-os"}
 def stack(cloud: Devcloud, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """An API without a worker, and without a Temporal server."""
     directory = tmp_path_factory.mktemp("alone")
-    stack = Stack(cloud, TemporalServer(directory, free_port()), directory)
+    own = {"JEROBOAM_GRPC_PORT": str(free_port())}
+    stack = Stack(cloud, TemporalServer(directory, free_port()), directory, own)
     stack.api.start()
     yield stack
     stack.api.kill()
@@ -56,6 +60,22 @@ def test_requests_are_accepted_without_temporal(stack: Stack, client: httpx.Clie
         "keystone": "ok",
         "temporal": "unavailable",
     }
+
+
+def test_grpc_with_a_token_of_keystone(stack: Stack, client: httpx.Client) -> None:
+    """A tenant's token shows the same by gRPC; one that Keystone has never made shows nothing."""
+    token = logins.token_of(stack.connect("demo").session)
+    with grpc.insecure_channel(f"127.0.0.1:{stack.environment['JEROBOAM_GRPC_PORT']}") as channel:
+        stub = ClustersStub(channel)
+        request = ListClustersRequest()
+        listed = stub.ListClusters(request, metadata=(("x-auth-token", token),), timeout=60)
+        shown = client.get("/clusters").json()["clusters"]
+        assert shown
+        assert [one.uuid for one in listed.clusters] == [one["uuid"] for one in shown]
+        with pytest.raises(grpc.RpcError) as caught:
+            stub.ListClusters(request, metadata=(("x-auth-token", "made-up"),), timeout=60)
+        error: Any = caught.value
+        assert error.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
 def test_a_taken_port_is_one_line(stack: Stack, tmp_path: Path) -> None:
