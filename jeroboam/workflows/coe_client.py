@@ -1,21 +1,10 @@
 """Asks the engines that run in clusters, by way of a worker."""
 
-import asyncio
+from temporalio.client import Client
 
-import structlog
-from temporalio.client import Client, WorkflowFailureError
-from temporalio.service import RPCError
-
-from jeroboam import errors, temporal
-from jeroboam.models import new_uuid
 from jeroboam.models.coe_wire import CALL_COE_WORKFLOW, CoeAnswer, CoeRequest
 from jeroboam.sealing import Envelope
-from jeroboam.workflows import limits
-from jeroboam.workflows.raised import raised_by
-
-_NO_WORKER = "No worker of {} answers. Try again; if it stays so, tell your operator."
-
-log = structlog.get_logger(__name__)
+from jeroboam.workflows.asking import Question, ask
 
 
 class CoeClient:
@@ -41,23 +30,12 @@ class CoeClient:
             CloudUnavailableError: Temporal, or the worker, does not answer.
         """
         envelope = Envelope()
-        silent = _NO_WORKER.format("this cluster's driver" if queue else "Jeroboam")
-        try:
-            async with asyncio.timeout(limits.COE_PATIENCE.total_seconds()):
-                handle = await self._client.start_workflow(
-                    CALL_COE_WORKFLOW,
-                    request.model_copy(update={"reply_to": envelope.address}),
-                    id=f"coe/{request.cluster_id}/{new_uuid()}",
-                    task_queue=queue or self._task_queue,
-                    execution_timeout=limits.COE_TOTAL,
-                    result_type=CoeAnswer,
-                    rpc_timeout=temporal.RPC_TIMEOUT,
-                )
-                answer: CoeAnswer = await handle.result()
-        except WorkflowFailureError as error:
-            raise raised_by(error) or errors.CloudUnavailableError(silent) from None
-        except (RPCError, TimeoutError, RuntimeError) as error:
-            # A client that has never been connected raises a RuntimeError.
-            log.warning("coe_call_failed", reason=str(error) or type(error).__name__)
-            raise errors.CloudUnavailableError(silent) from error
+        question = Question(
+            workflow=CALL_COE_WORKFLOW,
+            request=request.model_copy(update={"reply_to": envelope.address}),
+            about=f"coe/{request.cluster_id}",
+            queue=queue or self._task_queue,
+            of_whom="this cluster's driver" if queue else "Jeroboam",
+        )
+        answer = await ask(self._client, question, CoeAnswer)
         return envelope.open(answer.sealed)

@@ -1,20 +1,9 @@
 """Asks a worker for a signature of a cluster's authority."""
 
-import asyncio
+from temporalio.client import Client
 
-import structlog
-from temporalio.client import Client, WorkflowFailureError
-from temporalio.service import RPCError
-
-from jeroboam import errors, temporal
-from jeroboam.models import new_uuid
 from jeroboam.models.signing_wire import SIGN_CERTIFICATE_WORKFLOW, SigningAnswer, SigningRequest
-from jeroboam.workflows import limits
-from jeroboam.workflows.raised import raised_by
-
-_NO_WORKER = "No worker of Jeroboam answers. Try again; if it stays so, tell your operator."
-
-log = structlog.get_logger(__name__)
+from jeroboam.workflows.asking import Question, ask
 
 
 class SigningClient:
@@ -36,22 +25,11 @@ class SigningClient:
             InvalidRequestError: The request may not be signed.
             CloudUnavailableError: Temporal, or the worker, does not answer.
         """
-        try:
-            async with asyncio.timeout(limits.COE_PATIENCE.total_seconds()):
-                handle = await self._client.start_workflow(
-                    SIGN_CERTIFICATE_WORKFLOW,
-                    request,
-                    id=f"certificate/{request.cluster_id}/{new_uuid()}",
-                    task_queue=self._task_queue,
-                    execution_timeout=limits.COE_TOTAL,
-                    result_type=SigningAnswer,
-                    rpc_timeout=temporal.RPC_TIMEOUT,
-                )
-                answer: SigningAnswer = await handle.result()
-        except WorkflowFailureError as error:
-            raise raised_by(error) or errors.CloudUnavailableError(_NO_WORKER) from None
-        except (RPCError, TimeoutError, RuntimeError) as error:
-            # A client that has never been connected raises a RuntimeError.
-            log.warning("signing_failed", reason=str(error) or type(error).__name__)
-            raise errors.CloudUnavailableError(_NO_WORKER) from error
+        question = Question(
+            workflow=SIGN_CERTIFICATE_WORKFLOW,
+            request=request,
+            about=f"certificate/{request.cluster_id}",
+            queue=self._task_queue,
+        )
+        answer = await ask(self._client, question, SigningAnswer)
         return answer.pem
