@@ -100,16 +100,29 @@ class HeatPoller(Poller):
 
 
 def _by_project(cloud: CloudAccess, watches: Sequence[Watch]) -> _Listing:
-    """Ask once for each project; one whose trust is gone must not blind all others."""
+    """Ask once for each project; whoever's trust is gone must blind nobody else."""
     stacks: list[StackState] = []
     rejected: dict[str, Progress] = {}
-    for project, trust in {watch.project_id: watch.trust_id for watch in watches}.items():
+    for project in dict.fromkeys(watch.project_id for watch in watches):
+        trusts = dict.fromkeys(one.trust_id for one in watches if one.project_id == project)
+        found = _listed(cloud, trusts)
+        if isinstance(found, Progress):
+            rejected[project] = found
+        else:
+            stacks += found
+    return _by_tag(stacks), rejected
+
+
+def _listed(cloud: CloudAccess, trusts: Iterable[str | None]) -> list[StackState] | Progress:
+    """Return the stacks of a project by the first trust that is of use, or that there is none."""
+    reason = ""
+    for trust in trusts:
         try:
             with translate_cloud_errors(SERVICE):
-                stacks += _tagged(tenant_client(cloud, trust))
+                return _tagged(tenant_client(cloud, trust))
         except CredentialRejectedError as error:
-            rejected[project] = Progress(phase=Phase.FAILED, message=error.message)
-    return _by_tag(stacks), rejected
+            reason = error.message
+    return Progress(phase=Phase.FAILED, message=reason)
 
 
 def _tagged(heat: Any, **scope: bool) -> list[StackState]:

@@ -115,6 +115,15 @@ def test_revoked_trust(heat: FakeHeat, cloud: FakeCloud) -> None:
     assert found["b"].phase is Phase.DONE
 
 
+def test_a_colleagues_revoked_trust(heat: FakeHeat, cloud: FakeCloud) -> None:
+    """One cluster whose owner has left does not blind the others of its project."""
+    heat.global_list = False
+    heat.add("p1", "theirs", "CREATE_COMPLETE")
+    heat.add("p1", "ours", "CREATE_COMPLETE")
+    found = HeatPoller().poll(cloud, [watch("theirs", trust_id=None), watch("ours")])
+    assert {progress.phase for progress in found.values()} == {Phase.DONE}
+
+
 def test_heat_does_not_answer(heat: FakeHeat, cloud: FakeCloud) -> None:
     """Heat's silence says nothing about clusters; the engine asks again."""
     heat.down = True
