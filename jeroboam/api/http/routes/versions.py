@@ -29,6 +29,7 @@ EXTENSIONS_OF_CLUSTERS = (
     "operations",
     "nodes",
     "certificates",
+    "keys",
     "driver",
     "usage",
     "maintenance_window",
