@@ -30,13 +30,15 @@ from tests.chaos.hands import Operator
 from tests.chaos.hook import ChaosHook
 from tests.chaos.oracle import Case, is_settled
 from tests.chaos.report import Report, Round
-from tests.chaos.rules import Rule, crash_mark
+from tests.chaos.rules import Rule, When, crash_mark
 from tests.chaos.tenant import RefusedError, Tenant
 
 API_DIES = "api before the start"
 
 CONFLICT = 409
 MOST_RETRIES = 4
+LATE_LOOKS = 15
+"""At ten a second."""
 K = OperationKind
 
 
@@ -155,6 +157,7 @@ class Life:
             ended = await self._ended(operation, meddling)
             await meddling
             ended = await self._ended(operation)
+            await self._let_strikes_land(rules)
         finally:
             meddling.cancel()
             self._tidy(operation)
@@ -178,6 +181,14 @@ class Life:
             await self.report.evidence(self.number, str(ended.uuid), ended, await self._known())
             raise StuckError(f"{ended.kind} {ended.uuid}: {problems[0]}")
         return ended
+
+    async def _let_strikes_land(self, rules: Sequence[Rule]) -> None:
+        """Give a moment to what strikes after the last write of the record, which shows the end."""
+        late = [rule for rule in rules if rule.when is When.AFTER]
+        for _ in range(LATE_LOOKS):
+            if all(self.environment.rules.fired(rule) for rule in late):
+                return
+            await asyncio.sleep(0.1)
 
     async def _judge(
         self, ended: Operation, fault: Fault, before: ClusterSpec, attempts: int

@@ -142,6 +142,8 @@ Request = tuple[str, str, Any]
 
 def request(cluster: str, kind: OperationKind, parameters: Parameters) -> Request:
     """Return how an operation is asked for: method, path, body."""
+    if kind in _ROTATED:
+        return "PATCH", f"/v1/{_ROTATED[kind]}/{cluster}", None
     method, path, body = _REQUESTS[kind](parameters)
     return method, f"/v1/clusters/{cluster}{path}", body
 
@@ -199,6 +201,10 @@ def _chosen(parameters: Parameters) -> dict[str, Any]:
     return chosen
 
 
+_ROTATED = {
+    OperationKind.ROTATE_CA: "certificates",
+    OperationKind.ROTATE_CREDENTIAL: "credentials",
+}
 _REQUESTS: Mapping[OperationKind, Callable[[Parameters], Request]] = {
     OperationKind.DELETE: lambda _: ("DELETE", "", None),
     OperationKind.FORCE_DELETE: lambda _: ("DELETE", "?force=true", None),
