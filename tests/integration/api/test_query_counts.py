@@ -13,7 +13,7 @@ from sqlalchemy import event, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from jeroboam.api.http.app import ROUTERS
-from jeroboam.models import OperationKind, OperationState, Status, new_uuid, utc_now
+from jeroboam.models import Node, OperationKind, OperationState, Status, new_uuid, utc_now
 from jeroboam.models.quota import Quota
 from jeroboam.models.schedule import RunState, Schedule, ScheduleRun
 from jeroboam.settings import Settings
@@ -42,6 +42,8 @@ LISTS = {
     "/v1/clusters": "clusters",
     "/v1/clusters/detail": "clusters",
     "/v1/clusters/{cluster}/nodegroups": "nodegroups",
+    "/v1/clusters/{cluster}/nodegroups/{group}/nodes": "nodes",
+    "/v1/clusters/{cluster}/nodes": "nodes",
     "/v1/clusters/{cluster}/operations": "operations",
     "/v1/operations": "operations",
     "/v1/schedules": "schedules",
@@ -68,7 +70,7 @@ async def add(connection: AsyncConnection, table: Any, models: list[Any]) -> Non
 
 
 async def fill(service: Service, count: int) -> dict[str, str]:
-    """Store ``count`` of everything, each cluster of a template of its own; return two ids."""
+    """Store ``count`` of everything, each cluster of a template of its own; return ids."""
     numbers = range(count)
     templates = [builders.a_template(name=f"t{n}", project_id=PROJECT) for n in numbers]
     specs = [
@@ -78,6 +80,9 @@ async def fill(service: Service, count: int) -> dict[str, str]:
         for n, template in enumerate(templates)
     ]
     first = specs[0].cluster
+    nodes = tuple(Node(name=f"n{n}", id=f"s{n}") for n in numbers)
+    more = [builders.a_group(first, name=f"more-{n}") for n in numbers]
+    more[0] = more[0].model_copy(update={"nodes": nodes})
     schedules = [
         Schedule(
             name=f"s{n}",
@@ -106,7 +111,7 @@ async def fill(service: Service, count: int) -> dict[str, str]:
         ClusterRow: [spec.cluster for spec in specs],
         NodeGroupRow: [
             *(group for spec in specs for group in spec.node_groups),
-            *(builders.a_group(first, name=f"more-{n}") for n in numbers),
+            *more,
         ],
         OperationRow: [
             *(builders.an_operation(spec.cluster) for spec in specs),
@@ -118,7 +123,7 @@ async def fill(service: Service, count: int) -> dict[str, str]:
     }
     for table, models in rows.items():
         await service.store._database.write(add, table, models)
-    return {"cluster": first.uuid, "ident": schedules[0].uuid}
+    return {"cluster": first.uuid, "ident": schedules[0].uuid, "group": more[0].uuid}
 
 
 @contextmanager
@@ -164,4 +169,5 @@ def test_every_list_is_counted() -> None:
             for parameter in dependant.query_params
         )
     }
-    assert paged == {path.partition("?")[0] for path in LISTS} | EMPTY
+    counted = {path.partition("?")[0].replace("{group}", "{ident}") for path in LISTS}
+    assert paged == counted | EMPTY

@@ -16,5 +16,5 @@ async def test_drivers_are_listed_and_shown(cli: CommandLine) -> None:
     mine = json.loads(await cli.ok("driver", "list", "-f", "json"))
     assert {one["source"] for one in mine} == {None}
     shown = json.loads(await cli.ok("driver", "show", "fake", "-f", "json"))
-    assert shown["abilities"] == ["health", "node_groups", "reboot", "rebuild", "upgrade"]
+    assert {"health", "node_groups", "reboot", "rebuild", "upgrade"} <= {*shown["abilities"]}
     assert "Driver typo could not be found" in await cli.refused("driver", "show", "typo")
