@@ -20,7 +20,10 @@ def held(layout: Layout) -> Iterator[None]:
     Raises:
         QuickstartError: Another quickstart holds it.
     """
-    layout.run.mkdir(parents=True, exist_ok=True)
+    # Keys will lie in it; one that is there already may have been made with another mode.
+    layout.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    layout.home.chmod(0o700)
+    layout.run.mkdir(exist_ok=True)
     with (layout.home / "quickstart.lock").open("w", encoding="utf-8") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

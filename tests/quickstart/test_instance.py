@@ -37,6 +37,13 @@ def test_the_home_is_held_by_one(layout: Layout) -> None:
         pass
 
 
+def test_nobody_else_looks_into_the_home(layout: Layout) -> None:
+    """Keys lie in the home; one that was open to others is closed."""
+    layout.home.mkdir(mode=0o755)
+    with held(layout):
+        assert layout.home.stat().st_mode & 0o077 == 0
+
+
 def test_a_second_quickstart_says_so(layout: Layout) -> None:
     """A second run ends with one line on what runs and one on what to do."""
     with held(layout):
