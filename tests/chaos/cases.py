@@ -22,7 +22,8 @@ _ASKED: Mapping[Action, FakeCall] = {
     Action.CHECK_HEALTH: FakeCall.CHECK_HEALTH,
 }
 _WORK: Mapping[FakeCall, str] = dict.fromkeys(
-    (FakeCall.CREATE_NODE_GROUP, FakeCall.DELETE_NODE_GROUP), "fake_group_seconds"
+    (FakeCall.CREATE_NODE_GROUP, FakeCall.DELETE_NODE_GROUP, FakeCall.RENEW_CERTIFICATES),
+    "fake_group_seconds",
 )
 _NAMES: Mapping[Act, str] = {Act.TWICE: "one twice", Act.LOST: "one result lost"}
 

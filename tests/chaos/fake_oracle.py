@@ -44,6 +44,9 @@ def consistency(spec: ClusterSpec, known: FakeCluster) -> Iterator[str]:
     for work in known.works.values():
         if work.state is WorkState.RUNNING:
             yield f"wrong: the backend is still at work: {work.call} {work.key}"
+    trusted = {tuple(node.authorities) for node in known.nodes() if node.authorities}
+    if len({authority for one in trusted for authority in one}) > 1:
+        yield f"wrong: nodes trust {sorted(trusted)}, and one authority is in use"
 
 
 def _group(spec: ClusterSpec, group: NodeGroup, known: FakeCluster) -> Iterator[str]:

@@ -27,6 +27,7 @@ ORDER = (
     K.SOFT_REBOOT,
     K.HARD_REBOOT,
     K.CHECK_HEALTH,
+    K.ROTATE_CA,
 )
 """How the kinds follow one another in the life of a cluster, between its creation and its end."""
 

@@ -58,7 +58,8 @@ def test_every_wish_can_be_planned_and_asked_for(seed: int) -> None:
     assert plan_of(kind, parameters, spec).kind is kind
     method, path, _ = request(spec.cluster.uuid, kind, parameters)
     assert method in {"POST", "PATCH", "DELETE"}
-    assert path.startswith(f"/v1/clusters/{spec.cluster.uuid}")
+    assert path.startswith("/v1/")
+    assert spec.cluster.uuid in path
 
 
 @given(seeds)

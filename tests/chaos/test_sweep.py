@@ -77,7 +77,12 @@ def test_a_step_lasts_long_enough_to_have_a_middle(kind: OperationKind) -> None:
     """What is struck while a step is at work is not over by then."""
     plan = plan_of(kind)
     # Those call no backend and no hook.
-    quick = {Action.ISSUE_CERTIFICATES, Action.FIND_LEFTOVERS, Action.REVOKE_CREDENTIALS}
+    quick = {
+        Action.ISSUE_CERTIFICATES,
+        Action.TURN_CERTIFICATES,
+        Action.FIND_LEFTOVERS,
+        Action.REVOKE_CREDENTIALS,
+    }
     for number, step in enumerate(plan.steps, start=1):
         fault = fault_of(Case(kind, Act.WORKER, Place(STEP, number), When.DURING), plan)
         slow = bool(fault.labels or fault.hook)

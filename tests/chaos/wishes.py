@@ -20,6 +20,7 @@ WEIGHTS = {
     K.UPDATE_NODE_GROUP: 1,
     K.DELETE_NODE_GROUP: 3,
     K.CHECK_HEALTH: 1,
+    K.ROTATE_CA: 1,
 }
 
 
@@ -96,7 +97,7 @@ def _group(chance: random.Random, kind: OperationKind, spec: ClusterSpec) -> Par
             node_count=chance.randint(1, 2),
         )
         return Parameters(group=group)
-    if kind is K.CHECK_HEALTH:
+    if kind in {K.CHECK_HEALTH, K.ROTATE_CA}:
         return Parameters()
     if kind is K.DELETE_NODE_GROUP:
         extra = [group for group in spec.node_groups if not group.is_default]
