@@ -9,6 +9,7 @@ from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.schemas.imports import ClusterImport
 from jeroboam.api.http.surveying import importer
+from jeroboam.api.http.withdrawing import withdraw_trust
 from jeroboam.drivers.importing import Finding, ImportWish, Survey
 from jeroboam.errors import (
     CloudUnavailableError,
@@ -19,7 +20,6 @@ from jeroboam.errors import (
 )
 from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate
 from jeroboam.models.quota import QuotaResource
-from jeroboam.store import Scope
 
 log = structlog.get_logger(__name__)
 
@@ -71,7 +71,7 @@ async def _store(
             spec.model_copy(update={"cluster": owned}), project_limit=limit
         )
     except BaseException:
-        await _withdraw(dependencies, cluster.uuid, trust_id)
+        await withdraw_trust(dependencies, owned)
         raise
 
 
@@ -141,23 +141,3 @@ def _completed(
     missing = dict.fromkeys(found.needs_keys) if secrets else found.needs_keys
     operations = {**found.operations, **missing}
     return found.model_copy(update={"spec": spec, "findings": findings, "operations": operations})
-
-
-async def _withdraw(dependencies: Dependencies, uuid: str, trust_id: str | None) -> None:
-    """Remove the trust of a cluster that was not stored."""
-    if trust_id is None:
-        return
-    try:
-        stored = await dependencies.store.clusters.get(uuid, Scope(None))
-        if stored.trust_id == trust_id:
-            return
-    except NotFoundError:
-        pass
-    except Exception:
-        # It may be stored after all; a trust too many does less harm than one too few.
-        log.exception("trust_left_behind", trust_id=trust_id)
-        return
-    try:
-        await dependencies.trusts.delete(trust_id)
-    except Exception:
-        log.exception("trust_left_behind", trust_id=trust_id)

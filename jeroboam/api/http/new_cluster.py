@@ -10,17 +10,16 @@ from jeroboam.api.http.dependencies import Dependencies
 from jeroboam.api.http.request_keys import RequestKey
 from jeroboam.api.http.schemas.cluster import ClusterCreate
 from jeroboam.api.http.sizes import check_zero
+from jeroboam.api.http.withdrawing import withdraw_trust
 from jeroboam.drivers.base import ClusterDriver
 from jeroboam.errors import (
     ConflictError,
     InvalidRequestError,
-    JeroboamError,
     NotAuthorizedError,
     NotFoundError,
     QuotaExceededError,
 )
-from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate, Operation, OperationKind
-from jeroboam.store import Scope
+from jeroboam.models import ClusterSpec, ClusterTemplate, Operation, OperationKind
 
 log = structlog.get_logger(__name__)
 
@@ -106,27 +105,6 @@ async def _accept(
             files=dependencies.drivers.files(driver.name),
         )
     except BaseException:
-        await _withdraw_trust(dependencies, cluster)
+        await withdraw_trust(dependencies, cluster)
         raise
     await dependencies.operations.start(operation)
-
-
-async def _withdraw_trust(dependencies: Dependencies, cluster: Cluster) -> None:
-    """Remove the trust of a cluster that was not stored."""
-    if cluster.trust_id is None or await _is_stored(dependencies, cluster):
-        return
-    try:
-        await dependencies.trusts.delete(cluster.trust_id)
-    except Exception:
-        log.exception("trust_left_behind", trust_id=cluster.trust_id)
-
-
-async def _is_stored(dependencies: Dependencies, cluster: Cluster) -> bool:
-    """Whether the cluster is in the database after all with its trust, or that is not known."""
-    try:
-        stored = await dependencies.store.clusters.get(cluster.uuid, Scope(None))
-    except NotFoundError:
-        return False
-    except JeroboamError:
-        return True
-    return stored.trust_id == cluster.trust_id
