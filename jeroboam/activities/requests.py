@@ -10,7 +10,6 @@ from jeroboam.errors import (
     ConflictError,
     InvalidRequestError,
     NotFoundError,
-    OperationInProgressError,
 )
 from jeroboam.models import (
     Cluster,
@@ -20,7 +19,7 @@ from jeroboam.models import (
     OperationState,
     Parameters,
 )
-from jeroboam.models.lifecycle import TRAITS, refusal
+from jeroboam.models.lifecycle import TRAITS
 from jeroboam.models.requested_wire import (
     AcceptRequestInput,
     RequestedOperation,
@@ -100,8 +99,9 @@ class RequestActivities:
         spec = await self._store.clusters.spec(ask.request.cluster_id)
         kind = kind_of(ask.request)
         if kind is OperationKind.DELETE:
-            return await self._remove(ask, spec.cluster)
-        await self._require_ready(kind, spec)
+            return await self._remove(ask, spec)
+        # It spares the driver a cluster that is at work.
+        await self._store.operations.check_ready(kind, spec.cluster)
         parameters = await self._parameters(ask.request, spec)
         wish = _operation(ask, kind, spec, parameters)
         operation, files = self._plans.pin(wish, spec.cluster.driver)
@@ -110,22 +110,13 @@ class RequestActivities:
         await self._starts.start(operation)
         return operation
 
-    async def _remove(self, ask: AcceptRequestInput, cluster: Cluster) -> Operation:
-        for other in await self._store.operations.active(cluster.uuid):
+    async def _remove(self, ask: AcceptRequestInput, spec: ClusterSpec) -> Operation:
+        for other in await self._store.operations.active(spec.cluster.uuid):
             if other.kind.deletes:
                 return other
-        spec = await self._store.clusters.spec(cluster.uuid)
         operation = _operation(ask, OperationKind.DELETE, spec, Parameters())
-        await self._starts.delete(cluster, operation)
+        await self._starts.delete(spec.cluster, operation)
         return operation
-
-    async def _require_ready(self, kind: OperationKind, spec: ClusterSpec) -> None:
-        """Spare the driver a cluster that is at work; the store asks again under its lock."""
-        for other in await self._store.operations.active(spec.cluster.uuid):
-            raise OperationInProgressError(other.uuid, other.kind, other.current_step)
-        reason = refusal(kind, spec.cluster.status)
-        if reason:
-            raise ConflictError(reason)
 
     async def _parameters(self, request: Wanted, spec: ClusterSpec) -> Parameters:
         match request:

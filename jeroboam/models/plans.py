@@ -25,6 +25,8 @@ LONGEST_DEADLINE_MINUTES = 24 * 60
 CALL_MINUTES = 60
 """What one call of the backend gets where the cluster has no ``create_timeout``."""
 
+_STEPS = {**STEPS, **ROTATIONS}
+
 
 class HookReference(Model):
     """A hook with what the engine must know to run it."""
@@ -71,7 +73,7 @@ def build_plan(
     before = _hook_steps(kind, _lenient(chosen.before) if forced else chosen.before)
     after = _hook_steps(kind, _lenient(chosen.after) if forced else chosen.after)
     ask = Ask(kind, spec, target, parameters, drains)
-    work = {**STEPS, **ROTATIONS}[kind](ask)
+    work = _STEPS[kind](ask)
     steps, final, on_failure = told_apart(
         (*before, *work, *after, *(_REVOKE if kind.deletes else ())),
         final_steps(ask),

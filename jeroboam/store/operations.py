@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Executable, and_, insert, select, true, up
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from jeroboam.errors import ConflictError, NotFoundError
+from jeroboam.errors import ConflictError, NotFoundError, OperationInProgressError
 from jeroboam.models import (
     Cluster,
     ClusterSpec,
@@ -24,6 +24,7 @@ from jeroboam.models import (
     Transition,
     utc_now,
 )
+from jeroboam.models.lifecycle import refusal
 from jeroboam.models.quota import Amounts
 from jeroboam.store import acceptance, targets, transitions
 from jeroboam.store.database import Database, upsert
@@ -134,6 +135,19 @@ class OperationRepository:
             for step in one.plan.final if one.plan else ():
                 found.update(step.trusts)
         return frozenset(trust for trust in found if trust)
+
+    async def check_ready(self, kind: OperationKind, cluster: Cluster) -> None:
+        """Refuse a cluster that is at work or in no state for an operation; acceptance asks again.
+
+        Raises:
+            OperationInProgressError: Another operation has the cluster.
+            ConflictError: The cluster's status forbids it.
+        """
+        for other in await self.active(cluster.uuid):
+            raise OperationInProgressError(other.uuid, other.kind, other.current_step)
+        reason = refusal(kind, cluster.status)
+        if reason:
+            raise ConflictError(reason)
 
     async def unfinished(self, older_than: datetime) -> Operations:
         """Return all clusters' operations made before ``older_than`` that have not ended."""

@@ -115,8 +115,9 @@ class Door:
             await asyncio.wait(self._open, timeout=seconds)
 
     async def _exchange(self, sender: Sender, request: Request) -> Answer:
-        conversation = _Conversation(_payload(request))
-        scope = _scope(sender, request)
+        payload = _payload(request)
+        conversation = _Conversation(payload)
+        scope = _scope(sender, request, payload)
         await self._app(scope, conversation.receive, conversation.send)
         state = scope["state"]
         caller = state.get("caller")
@@ -166,8 +167,7 @@ def _payload(request: Request) -> bytes:
     return b"" if request.body is None else json.dumps(request.body).encode()
 
 
-def _scope(sender: Sender, request: Request) -> Scope:
-    payload = _payload(request)
+def _scope(sender: Sender, request: Request, payload: bytes) -> Scope:
     headers = {
         **sender.headers,
         **request.headers,

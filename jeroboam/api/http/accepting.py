@@ -6,10 +6,8 @@ import structlog
 
 from jeroboam.api.http.caller import Caller
 from jeroboam.api.http.dependencies import Dependencies
-from jeroboam.errors import ConflictError, OperationInProgressError
 from jeroboam.models import Cluster, Operation, OperationKind, Parameters, Plan
-from jeroboam.models.lifecycle import TRAITS, refusal
-from jeroboam.store import Store
+from jeroboam.models.lifecycle import TRAITS
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ async def accept(
     """
     operation, files = dependencies.planner.pin(operation_of(wish, caller), wish.cluster.driver)
     # The store asks again under the lock; this spares the driver a cluster at work.
-    await _require_ready(dependencies.store, wish)
+    await dependencies.store.operations.check_ready(wish.kind, wish.cluster)
     plan = await dependencies.planner.plan(operation)
     if dry_run:
         await dependencies.store.quotas.check(operation)
@@ -90,11 +88,3 @@ async def remove(
     structlog.contextvars.bind_contextvars(operation_id=operation.uuid)
     await dependencies.operations.delete(cluster, operation)
     return Outcome(operation)
-
-
-async def _require_ready(store: Store, wish: Wish) -> None:
-    for other in await store.operations.active(wish.cluster.uuid):
-        raise OperationInProgressError(other.uuid, other.kind, other.current_step)
-    reason = refusal(wish.kind, wish.cluster.status)
-    if reason:
-        raise ConflictError(reason)
