@@ -32,6 +32,8 @@ class CommandLine:
         self.ran: set[str] = set()
         self._environment = {
             **os.environ,
+            # "config" prints for the user's shell, and does not work for a user without one.
+            "SHELL": "/bin/bash",
             "OS_CLIENT_CONFIG_FILE": str(clouds_yaml),
             "PYTHONPATH": f"{CHECKOUT}:{os.environ.get('PYTHONPATH', '')}",
         }
