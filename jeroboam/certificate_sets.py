@@ -2,9 +2,12 @@
 
 A cluster has one current set, which signs. A rotation adds a second one::
 
-                  stage            promote              drop
-    current  ->  current, next  ->  previous, current  ->  current
-                                    demote: back to the state before ``promote``
+                  stage            promote              retire               drop
+    current  ->  current, next  ->  previous, current  ->  retired, current  ->  current
+                                    demote, reinstate: back to the state before
+
+For the last round of a rotation the former set is retired: nodes must not trust it any more, and a
+roll-back still has to find it.
 
 Each function takes the stored secrets and returns them as they shall be stored. Doing it twice is
 doing it once, so that activities may be repeated.
@@ -22,6 +25,7 @@ Values = Mapping[str, str]
 
 NEXT = "next_"
 PREVIOUS = "previous_"
+RETIRED = "retired_"
 
 _ROTATION = "rotation"
 _SERVICE_ACCOUNT_KEY = "service_account_key"
@@ -70,9 +74,20 @@ def demote(values: Values) -> Values:
     return _exchanged(values, PREVIOUS, NEXT)
 
 
+def retire(values: Values) -> Values:
+    """Set the previous set aside: it is kept and not trusted."""
+    return _renamed(values, PREVIOUS, RETIRED)
+
+
+def reinstate(values: Values) -> Values:
+    """Trust the set again that was set aside."""
+    return _renamed(values, RETIRED, PREVIOUS)
+
+
 def drop(values: Values) -> Values:
     """Keep the set that signs, and no other."""
-    return {name: text for name, text in values.items() if not name.startswith((NEXT, PREVIOUS))}
+    others = (NEXT, PREVIOUS, RETIRED)
+    return {name: text for name, text in values.items() if not name.startswith(others)}
 
 
 def published(cluster_id: str, values: Values) -> Sequence[ClusterCertificate]:
@@ -102,6 +117,13 @@ def _published(
 
 def _has(values: Values, prefix: str) -> bool:
     return f"{prefix}{_NAMES[0]}" in values
+
+
+def _renamed(values: Values, old: str, new: str) -> Values:
+    return {
+        f"{new}{name.removeprefix(old)}" if name.startswith(old) else name: text
+        for name, text in values.items()
+    }
 
 
 def _exchanged(values: Values, rising: str, falling: str) -> Values:
