@@ -26,7 +26,7 @@ from jeroboam.drivers.nodes import health, manifest, names
 from jeroboam.drivers.nodes.documents import NodeDocument
 from jeroboam.drivers.nodes.manifest import Contents
 from jeroboam.drivers.nodes.plan import NodePlan
-from jeroboam.errors import CloudUnavailableError, InvalidRequestError, NotFoundError
+from jeroboam.errors import InvalidRequestError, NotFoundError
 from jeroboam.models import (
     ClusterOutputs,
     ClusterSpec,
@@ -273,14 +273,12 @@ class CoeHeatDriver(
 
     def check_health(self, context: DriverContext, spec: ClusterSpec) -> Health:
         """Ask Nova for the servers and the control plane how it is."""
-        recorded = tuple(node for group in spec.node_groups for node in group.nodes)
-        try:
-            outputs = self.observe(context, spec)
-        except (CloudUnavailableError, NotFoundError) as error:
-            return health.silent(error.message, recorded)
-        listed = tuple(node for group in outputs.nodes.values() for node in group)
-        address = outputs.api_address or spec.cluster.api_address
-        return health.summary(self.components(context, spec, address), listed)
+
+        def components(outputs: ClusterOutputs) -> health.Components:
+            address = outputs.api_address or spec.cluster.api_address
+            return self.components(context, spec, address)
+
+        return health.checked(spec, lambda: self.observe(context, spec), components)
 
     def _common_facts(self, plan: NodePlan, timeout_minutes: int) -> dict[str, Any]:
         return {

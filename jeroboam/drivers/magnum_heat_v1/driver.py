@@ -46,7 +46,6 @@ from jeroboam.drivers.magnum_heat_v1.poller import ImportedPoller
 from jeroboam.drivers.magnum_heat_v1.records import StackRecord
 from jeroboam.drivers.nodes import health
 from jeroboam.errors import (
-    CloudUnavailableError,
     ClusterUnreachableError,
     InvalidRequestError,
     NotFoundError,
@@ -206,17 +205,15 @@ class MagnumHeatDriver(
 
     def check_health(self, context: DriverContext, spec: ClusterSpec) -> Health:
         """Ask Nova for the servers, and Kubernetes' API how it is where its authority is known."""
-        recorded = tuple(node for group in spec.node_groups for node in group.nodes)
-        try:
-            outputs = self.read_outputs(context, spec)
-        except (CloudUnavailableError, NotFoundError) as error:
-            return health.silent(error.message, recorded)
-        listed = tuple(node for group in outputs.nodes.values() for node in group)
-        secrets = _secrets(context)
-        if secrets is None or spec.template.coe != families.KUBERNETES.coe:
-            return health.summary({}, listed)
-        authority = secrets.kubernetes.certificate
-        return health.summary(kubernetes_health.components(outputs.api_address, authority), listed)
+
+        def components(outputs: ClusterOutputs) -> health.Components:
+            secrets = _secrets(context)
+            if secrets is None or spec.template.coe != families.KUBERNETES.coe:
+                return {}
+            authority = secrets.kubernetes.certificate
+            return kubernetes_health.components(outputs.api_address, authority)
+
+        return health.checked(spec, lambda: self.read_outputs(context, spec), components)
 
     def monitor(self, context: DriverContext, spec: ClusterSpec) -> Observation:
         """Look at the servers, and into the cluster where its keys were imported."""

@@ -1,8 +1,9 @@
-"""How a cluster is: its servers as Nova has them, its components as they answer. Pure."""
+"""How a cluster is: its servers as Nova has them, its components as they answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from jeroboam.models import Health, HealthStatus, Node
+from jeroboam.errors import CloudUnavailableError, NotFoundError
+from jeroboam.models import ClusterOutputs, ClusterSpec, Health, HealthStatus, Node
 
 LONGEST_REASON = 200
 
@@ -10,6 +11,26 @@ Components = Mapping[str, tuple[HealthStatus, str]]
 """What was found of each component, and the reason; ``ok`` if all is well."""
 
 _ACTIVE = "ACTIVE"
+
+
+def checked(
+    spec: ClusterSpec,
+    observe: Callable[[], ClusterOutputs],
+    components: Callable[[ClusterOutputs], Components],
+) -> Health:
+    """Return the health of a cluster, of which the cloud and then the cluster itself are asked.
+
+    Args:
+        observe: Asks the cloud for the servers.
+        components: Asks the cluster, of which the cloud has told this.
+    """
+    try:
+        outputs = observe()
+    except (CloudUnavailableError, NotFoundError) as error:
+        recorded = tuple(node for group in spec.node_groups for node in group.nodes)
+        return silent(error.message, recorded)
+    listed = tuple(node for group in outputs.nodes.values() for node in group)
+    return summary(components(outputs), listed)
 
 
 def summary(components: Components, nodes: Sequence[Node]) -> Health:

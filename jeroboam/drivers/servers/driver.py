@@ -31,7 +31,7 @@ from jeroboam.drivers.servers.engine import Engine, Job, Work, job_key
 from jeroboam.drivers.servers.inventory import Inventory
 from jeroboam.drivers.servers.orders import Order, Setup
 from jeroboam.drivers.servers.wishes import Wish
-from jeroboam.errors import CloudUnavailableError, NotFoundError
+from jeroboam.errors import NotFoundError
 from jeroboam.models import ClusterOutputs, ClusterSpec, Health, Method, Node, NodeGroup
 
 REMOVAL_MINUTES = 15
@@ -182,15 +182,13 @@ class ServersDriver(
 
     def check_health(self, context: DriverContext, spec: ClusterSpec) -> Health:
         """Ask Nova for the servers and the API whether it is ready."""
-        recorded = tuple(node for group in spec.node_groups for node in group.nodes)
-        try:
-            found = self.read_outputs(context, spec)
-        except (CloudUnavailableError, NotFoundError) as error:
-            return health.silent(error.message, recorded)
-        listed = tuple(node for group in found.nodes.values() for node in group)
-        address = found.api_address or spec.cluster.api_address
-        authority = context.read_secrets().kubernetes.trusted
-        return health.summary(kubernetes_health.components(address, authority), listed)
+
+        def components(outputs: ClusterOutputs) -> health.Components:
+            address = outputs.api_address or spec.cluster.api_address
+            authority = context.read_secrets().kubernetes.trusted
+            return kubernetes_health.components(address, authority)
+
+        return health.checked(spec, lambda: self.read_outputs(context, spec), components)
 
     def explain_failure(
         self, context: DriverContext, spec: ClusterSpec, watch: Watch, progress: Progress
