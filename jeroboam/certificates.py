@@ -145,9 +145,10 @@ def from_mapping(mapping: Mapping[str, str]) -> ClusterSecrets:
         ConfigurationError: Something is missing.
     """
     try:
-        authorities = {name: _authority(mapping, name) for name in AUTHORITIES}
         return ClusterSecrets(
-            **authorities,
+            kubernetes=_authority(mapping, "kubernetes"),
+            etcd=_authority(mapping, "etcd"),
+            front_proxy=_authority(mapping, "front_proxy"),
             service_account_key=mapping["service_account_key"],
             bootstrap_token=mapping["bootstrap_token"],
             also_accepted_keys=_beside(mapping, "service_account_key"),

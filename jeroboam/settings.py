@@ -30,6 +30,9 @@ class Settings(BaseSettings):
             no other process loads them.
         driver_load_seconds: How long a driver may take to be loaded.
         cloud: Entry of ``clouds.yaml`` with the credentials of Jeroboam's service user.
+        trustee_domain: Name of a Keystone domain for the users that programs in clusters log in as;
+            the service user needs the role admin on it (Magnum's ``[trust] trustee_domain_name``).
+            Without it clusters with such programs are refused.
         request_seconds: How long a client may take to send a request, or to read an answer.
         max_connections: More than these are answered 503; keep it below the limit of open files.
         grpc_port: Port of the gRPC API; 0 turns it off.
@@ -78,6 +81,7 @@ class Settings(BaseSettings):
 
     cloud: str = "jeroboam"
     cloud_timeout_seconds: float = Field(default=60.0, gt=0)
+    trustee_domain: str = ""
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(default=9511, ge=1, le=65535)

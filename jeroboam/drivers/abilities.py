@@ -259,3 +259,25 @@ class SupportsCertificateRotation(ABC):
         Args:
             batch_size: How many nodes may be away at a time; ``None`` is all of them.
         """
+
+
+class SupportsCloudAccount(ABC):
+    """A driver whose clusters may hold programs that call the cloud, for volumes or addresses."""
+
+    @abstractmethod
+    def needs_cloud_account(self, spec: ClusterSpec) -> bool:
+        """Return whether programs of this cluster call the cloud. No I/O.
+
+        Where they do, ``context.read_secrets().account`` is there before the cluster is created.
+        The answer is the same for the whole life of a cluster.
+        """
+
+    @abstractmethod
+    def hand_over_account(self, context: DriverContext, spec: ClusterSpec) -> None:
+        """Have programs in a living cluster use the account of ``context.read_secrets()``.
+
+        Called when the account was replaced. It has a few minutes, and is repeated when it fails.
+
+        Raises:
+            ClusterUnreachableError: The cluster does not answer.
+        """

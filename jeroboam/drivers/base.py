@@ -14,6 +14,7 @@ from typing import ClassVar
 from jeroboam.drivers import folders
 from jeroboam.drivers.abilities import (
     SupportsCertificateRotation,
+    SupportsCloudAccount,
     SupportsCredentialRotation,
     SupportsDrain,
     SupportsHealth,
@@ -28,6 +29,7 @@ from jeroboam.drivers.abilities import (
 from jeroboam.drivers.context import (
     CertificateAuthority,
     CloudAccess,
+    CloudAccount,
     ClusterSecrets,
     DriverContext,
     SecretReader,
@@ -47,6 +49,7 @@ from jeroboam.models.cluster import MASTER
 __all__ = [
     "CertificateAuthority",
     "CloudAccess",
+    "CloudAccount",
     "ClusterDriver",
     "ClusterSecrets",
     "DriverContext",
@@ -56,6 +59,7 @@ __all__ = [
     "Provides",
     "SecretReader",
     "SupportsCertificateRotation",
+    "SupportsCloudAccount",
     "SupportsCredentialRotation",
     "SupportsDrain",
     "SupportsHealth",

@@ -59,6 +59,28 @@ class CertificateAuthority:
 
 
 @dataclass(frozen=True)
+class CloudAccount:
+    """A user of the cloud for programs in a cluster, who may do in its project what they need.
+
+    Args:
+        auth_url: Keystone's public URL.
+        user_id: A user for this cluster alone.
+        password: Secret; the repr does not show it.
+        trust_id: What the cluster's owner delegated to the user; one logs in with it.
+        region: In which the cluster is.
+    """
+
+    auth_url: str
+    user_id: str
+    password: str
+    trust_id: str
+    region: str | None = None
+
+    def __repr__(self) -> str:
+        return "CloudAccount(...)"
+
+
+@dataclass(frozen=True)
 class ClusterSecrets:
     """What a driver may deliver to nodes; must not reach logs, errors or backend names.
 
@@ -70,6 +92,7 @@ class ClusterSecrets:
         bootstrap_token: ``<6>.<16>`` characters, as kubeadm's tokens are.
         also_accepted_keys: Keys whose tokens must be accepted beside those of
             ``service_account_key``, while keys are rotated.
+        account: With what programs in the cluster call the cloud, where the driver asks for that.
     """
 
     kubernetes: CertificateAuthority
@@ -78,6 +101,7 @@ class ClusterSecrets:
     service_account_key: str
     bootstrap_token: str
     also_accepted_keys: tuple[str, ...] = ()
+    account: CloudAccount | None = None
 
     def __repr__(self) -> str:
         return "ClusterSecrets(...)"
