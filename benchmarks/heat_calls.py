@@ -26,6 +26,7 @@ from keystoneauth1.session import Session
 from processes import temporal_server
 
 from devcloud import Devcloud
+from jeroboam.accounts import Accounts
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.base import Provides
@@ -154,6 +155,7 @@ async def bench(count: int, minutes: float, interval: float, home: Path, venv: P
             drivers=DriverRegistry([DriverEntry(driver_of(template_file))]),
             hooks=HookRegistry([]),
             cloud=cloud,
+            accounts=lambda name: Accounts(cloud(name), ""),
             revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
         )
         for worker in build_workers(client, store, settings, dependencies):

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPublicKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from jeroboam import stored_accounts
 from jeroboam.drivers.base import CertificateAuthority, ClusterSecrets
 from jeroboam.errors import ConfigurationError
 
@@ -152,6 +153,7 @@ def from_mapping(mapping: Mapping[str, str]) -> ClusterSecrets:
             service_account_key=mapping["service_account_key"],
             bootstrap_token=mapping["bootstrap_token"],
             also_accepted_keys=_beside(mapping, "service_account_key"),
+            account=stored_accounts.current(mapping),
         )
     except KeyError as error:
         raise ConfigurationError(

@@ -98,6 +98,37 @@ class Cloud(CloudAccess):
         """Return a session of Jeroboam's own service user."""
         return self._service
 
+    def domain_session(self, domain: str) -> Session:
+        """Return a session of the service user in a domain, in which it manages users.
+
+        Args:
+            domain: The domain's name.
+
+        Raises:
+            ConfigurationError: Keystone does not let the service user log in to it.
+        """
+        options = {name: self._options[name] for name in _USER_OPTIONS if self._options.get(name)}
+        session = self._session(v3.Password(self.auth_url, domain_name=domain, **options))
+        try:
+            with translate_cloud_errors(_KEYSTONE):
+                session.get_token()
+        except (CredentialRejectedError, NotAuthorizedError) as error:
+            raise ConfigurationError(
+                f"The service user cannot log in to the domain '{domain}' of "
+                "JEROBOAM_TRUSTEE_DOMAIN. The domain has to exist, and the user needs the role "
+                f"admin on it. ({error.message})"
+            ) from None
+        return session
+
+    def public_auth_url(self) -> str:
+        """Return the URL under which everybody finds Keystone, by its own catalogue."""
+        with translate_cloud_errors(_KEYSTONE):
+            found = self._service.get_endpoint(
+                service_type="identity", interface="public", region_name=self.region
+            )
+        base = str(found or self.auth_url).rstrip("/")
+        return base if base.endswith("/v3") else f"{base}/v3"
+
     def service_user_id(self) -> str:
         """Return the Keystone id of Jeroboam's service user.
 
@@ -176,7 +207,7 @@ class Cloud(CloudAccess):
         """
         roles = delegated_roles(identity.roles)
         trust_id = self._post_trust(token, identity, roles)
-        implied = self._roles_carried(trust_id) - set(roles)
+        implied = self.roles_carried(trust_id) - set(roles)
         if not implied:
             return trust_id
         # Heat delegates all roles of the token that it gets, the implied ones too, and Keystone
@@ -223,6 +254,13 @@ class Cloud(CloudAccess):
         self.delete_trust(trust_id)
         return True
 
+    def roles_carried(self, trust_id: str) -> set[str]:
+        """Return the names of the roles of which a trust makes use, the implied ones included."""
+        session = self.tenant_session(trust_id)
+        auth = cast("v3.Password", session.auth)
+        with translate_cloud_errors(_KEYSTONE):
+            return set(auth.get_access(session).role_names or ())
+
     def _is_delegated(self, trust_id: str) -> bool:
         session = self.tenant_session(trust_id)
         with translate_cloud_errors(_KEYSTONE):
@@ -258,12 +296,6 @@ class Cloud(CloudAccess):
                 f"or another trust, then try again. ({error.message})"
             ) from None
         return str(answer.json()["trust"]["id"])
-
-    def _roles_carried(self, trust_id: str) -> set[str]:
-        session = self.tenant_session(trust_id)
-        auth = cast("v3.Password", session.auth)
-        with translate_cloud_errors(_KEYSTONE):
-            return set(auth.get_access(session).role_names or ())
 
     def _delete_unusable_trust(self, trust_id: str) -> None:
         """Delete a trust without logging in with it; most often it is gone already."""

@@ -13,6 +13,8 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from jeroboam import health, metrics, own_worker, secret_access, temporal
+from jeroboam.accounts import Accounts
+from jeroboam.activities.accounts import AccountActivities
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.coe import CoeActivities
 from jeroboam.activities.dependencies import Dependencies
@@ -113,6 +115,7 @@ def build_workers(
     admission = Admission(dependencies, operations)
     short = OperationActivities(dependencies, admission)
     rotation = RotationActivities(dependencies, admission)
+    accounts = AccountActivities(dependencies, admission)
     hooks = HookActivities(dependencies, admission)
     reconcile = ReconcileActivities(store, operations)
     schedules = ScheduleClient(client, store, settings)
@@ -142,6 +145,10 @@ def build_workers(
             rotation.try_credentials,
             rotation.revoke_credentials,
             rotation.turn_certificates,
+            accounts.make_account,
+            accounts.hand_account,
+            accounts.restore_account,
+            accounts.remove_accounts,
             drains.drain,
             drains.undrain,
             hooks.run_hook,
@@ -211,6 +218,7 @@ async def run(settings: Settings, driver: str | None = None) -> None:
             else DriverRegistry.load(settings),
             hooks=hooks.registry,
             cloud=cloud,
+            accounts=lambda name: Accounts(cloud(name), settings.trustee_domain),
             revoke_trust=lambda name, trust: cloud(name).delete_trust(trust),
             retire_trust=lambda name, trust: cloud(name).retire_trust(trust),
             outbound=hooks.outbound,

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from jeroboam import certificates
 from jeroboam.activities.driver_files import FileCache
-from jeroboam.drivers.base import CloudAccess, ClusterSecrets, DriverContext
+from jeroboam.drivers.base import CloudAccess, CloudAccount, ClusterSecrets, DriverContext
 from jeroboam.drivers.registry import DriverRegistry
 from jeroboam.hooks.base import Outbound
 from jeroboam.hooks.callbacks import Callbacks
@@ -20,12 +21,23 @@ from jeroboam.store import Store
 SECRETS_TIMEOUT_SECONDS = 30
 
 
+class Accounts(Protocol):
+    """Makes and removes users of programs in clusters; ``accounts.Accounts`` is the real one."""
+
+    def make(self, name: str, password: str, trust_id: str) -> CloudAccount:
+        """Make a user to whom a cluster's trust is delegated."""
+
+    def remove(self, cluster_id: str, *, keep: str | None = None) -> None:
+        """Remove the users of a cluster but one."""
+
+
 @dataclass(frozen=True)
 class Dependencies:
     """The store, the plug-ins and the clouds of one worker process.
 
     Args:
         cloud: Returns the access to a cloud by its name in ``clouds.yaml``; cached.
+        accounts: Returns what makes users for clusters in a cloud.
         revoke_trust: Removes a cluster's trust from a cloud; none is success.
         retire_trust: Removes a trust that a cluster uses no more, unless something that the cloud
             delegated from it is still in use; returns whether it is gone.
@@ -38,6 +50,7 @@ class Dependencies:
     drivers: DriverRegistry
     hooks: HookRegistry
     cloud: Callable[[str], CloudAccess]
+    accounts: Callable[[str], Accounts]
     revoke_trust: Callable[[str, str], None]
     retire_trust: Callable[[str, str], bool] = field(default=lambda _cloud, _trust: False)
     outbound: Outbound = field(default_factory=lambda: HookKit().outbound)

@@ -7,11 +7,14 @@ from temporalio import activity
 
 from jeroboam.activities import threads
 from jeroboam.activities.dependencies import Dependencies
+from jeroboam.drivers.base import SupportsCloudAccount
 from jeroboam.drivers.remote import QUESTIONS
-from jeroboam.errors import DriverContractError
+from jeroboam.errors import DriverContractError, InvalidRequestError
+from jeroboam.models import ClusterSpec
 from jeroboam.models.driver_wire import DriverQuestion
 from jeroboam.store import Cipher
 
+VALIDATE = "validate"
 PURPOSE = "questions to drivers"
 """What the key is derived for, from that which API and workers share."""
 
@@ -45,3 +48,14 @@ class DriverQuestions:
                 f"({error.error_count()} wrong fields): are all processes of one version?"
             ) from None
         await threads.call(method, *arguments)
+        if question.method == VALIDATE and isinstance(driver, SupportsCloudAccount):
+            await threads.call(_refuse_account, driver, *arguments)
+
+
+def _refuse_account(driver: SupportsCloudAccount, spec: ClusterSpec) -> None:
+    if driver.needs_cloud_account(spec):
+        raise InvalidRequestError(
+            "Programs in this cluster would log in to the cloud, and drivers in workers of their "
+            "own give them no user. Turn these programs off, or have the operator run the driver "
+            "in the general workers."
+        )

@@ -3,6 +3,7 @@
 from jeroboam.drivers.base import (
     ClusterDriver,
     SupportsCertificateRotation,
+    SupportsCloudAccount,
     SupportsCredentialRotation,
     SupportsDrain,
     SupportsHealth,
@@ -20,7 +21,7 @@ from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import Cluster, ClusterSpec, DriverFiles, Operation, OperationKind, Plan
 from jeroboam.models.plans import build_plan
 from jeroboam.models.targets import target_of
-from jeroboam.models.work import chosen_nodes
+from jeroboam.models.work import DriverFacts, chosen_nodes
 from jeroboam.store import Store
 
 _NEEDED = {
@@ -106,8 +107,11 @@ class Planner:
             operation.parameters,
             hooks=hooks,
             rollback=operation.rollback,
-            driver_queue=self._drivers.entry(driver.name).queue,
-            drains=isinstance(driver, SupportsDrain),
+            driver=DriverFacts(
+                queue=self._drivers.entry(driver.name).queue,
+                drains=isinstance(driver, SupportsDrain),
+                account=await needs_account(driver, recorded),
+            ),
         )
 
     def _driver(self, kind: OperationKind, cluster: Cluster) -> ClusterDriver:
@@ -129,6 +133,13 @@ class Planner:
                 "again."
             )
         return driver
+
+
+async def needs_account(driver: ClusterDriver, spec: ClusterSpec) -> bool:
+    """Return whether programs in a cluster need a user of their own."""
+    if not isinstance(driver, SupportsCloudAccount):
+        return False
+    return await asked(driver.name, driver.needs_cloud_account, spec)
 
 
 def check(

@@ -1,11 +1,14 @@
 """The steps about a cluster's credential and its certificate authorities; no driver is called."""
 
+from contextlib import AsyncExitStack
+
 from temporalio import activity
 
 from jeroboam.activities import threads
 from jeroboam.activities.admission import Admission
 from jeroboam.activities.dependencies import Dependencies
 from jeroboam.certificate_turns import turned
+from jeroboam.models import Cluster
 from jeroboam.models.wire import StepInput, StepResult
 
 _KEPT = (
@@ -52,12 +55,7 @@ class RotationActivities:
         cluster = (await self._store.clusters.spec(step.cluster_id)).cluster
         kept = False
         if step.kind.deletes:
-            try:
-                for trust in await self._store.operations.trusts(cluster):
-                    await threads.call(self._dependencies.revoke_trust, cluster.cloud, trust)
-            finally:
-                # A secret store that is not the database knows nothing of rows that go.
-                await self._store.secrets.delete(step.cluster_id)
+            await self._revoke_all(cluster)
             return StepResult()
         for trust in await self._store.operations.trusts(cluster) - {cluster.trust_id}:
             gone = await threads.call(self._dependencies.retire_trust, cluster.cloud, trust)
@@ -75,3 +73,17 @@ class RotationActivities:
         change = turned(step.turn, rotation, step.cluster_name)
         await self._store.secrets.change(step.cluster_id, change)
         return StepResult()
+
+    async def _revoke_all(self, cluster: Cluster) -> None:
+        """Remove all that the cluster had; each is tried, whatever becomes of the others."""
+        async with AsyncExitStack() as stack:
+            # A secret store that is not the database knows nothing of rows that go.
+            stack.push_async_callback(self._store.secrets.delete, cluster.uuid)
+            stack.push_async_callback(self._revoke_trusts, cluster)
+            if cluster.trust_id:
+                remove = self._dependencies.accounts(cluster.cloud).remove
+                await threads.call(remove, cluster.uuid)
+
+    async def _revoke_trusts(self, cluster: Cluster) -> None:
+        for trust in await self._store.operations.trusts(cluster):
+            await threads.call(self._dependencies.revoke_trust, cluster.cloud, trust)

@@ -15,6 +15,8 @@ class Action(StrEnum):
     ``SUBMIT`` calls the driver, ``WAIT`` waits until the backend has done what was submitted.
     ``DRAIN`` empties nodes that will go, ``UNDRAIN`` lets work onto those that stay after all.
     ``TURN_CERTIFICATES`` takes the stored authorities one stage further, or back.
+    ``MAKE_ACCOUNT`` makes the user of programs in the cluster, ``HAND_ACCOUNT`` gives it to them,
+    ``RESTORE_ACCOUNT`` puts the former one back, ``REMOVE_ACCOUNTS`` removes all others.
     """
 
     RUN_HOOK = "run_hook"
@@ -29,6 +31,10 @@ class Action(StrEnum):
     TRY_CREDENTIALS = "try_credentials"
     REVOKE_CREDENTIALS = "revoke_credentials"
     TURN_CERTIFICATES = "turn_certificates"
+    MAKE_ACCOUNT = "make_account"
+    HAND_ACCOUNT = "hand_account"
+    RESTORE_ACCOUNT = "restore_account"
+    REMOVE_ACCOUNTS = "remove_accounts"
 
 
 class Method(StrEnum):
@@ -135,8 +141,8 @@ class PlanStep(Model):
         undo: Steps, in order, that undo this one when it or a later one fails.
         call: For ``SUBMIT`` and ``WAIT``, what is asked of the driver.
         hook: For ``RUN_HOOK``, which one.
-        trusts: For ``TRY_CREDENTIALS`` and ``REVOKE_CREDENTIALS``, ids of trusts; empty is the
-            cluster's own.
+        trusts: For ``TRY_CREDENTIALS``, ``REVOKE_CREDENTIALS`` and ``MAKE_ACCOUNT``, ids of trusts;
+            empty is the cluster's own.
         turn: For ``TURN_CERTIFICATES``, which way.
     """
 

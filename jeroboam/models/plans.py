@@ -17,7 +17,7 @@ from jeroboam.models.plan import (
 )
 from jeroboam.models.rotation import ROTATIONS, final_steps
 from jeroboam.models.step_names import shortened, told_apart
-from jeroboam.models.work import STEPS, Ask, Work, chosen_groups
+from jeroboam.models.work import STEPS, Ask, DriverFacts, Work, chosen_groups
 
 LONGEST_DEADLINE_MINUTES = 24 * 60
 """The deadline where the user gave none (``create_timeout`` 0), and that of a delete."""
@@ -52,8 +52,7 @@ def build_plan(
     *,
     hooks: Hooks | None = None,
     rollback: bool = False,
-    driver_queue: str | None = None,
-    drains: bool = False,
+    driver: DriverFacts | None = None,
 ) -> Plan:
     """Return the plan of an operation.
 
@@ -61,8 +60,7 @@ def build_plan(
         spec: The cluster as it is recorded.
         target: The cluster as the operation shall leave it; see ``targets.target_of``.
         rollback: Whether what was done is undone when the operation fails.
-        driver_queue: The task queue of the driver's own workers, if it has some.
-        drains: Whether nodes are emptied before they go.
+        driver: What is known of the cluster's driver.
 
     Raises:
         InvalidRequestError: It would need too many batches, or means no node.
@@ -72,7 +70,8 @@ def build_plan(
     forced = kind is OperationKind.FORCE_DELETE
     before = _hook_steps(kind, _lenient(chosen.before) if forced else chosen.before)
     after = _hook_steps(kind, _lenient(chosen.after) if forced else chosen.after)
-    ask = Ask(kind, spec, target, parameters, drains)
+    known = driver or DriverFacts()
+    ask = Ask(kind, spec, target, parameters, known)
     work = _STEPS[kind](ask)
     steps, final, on_failure = told_apart(
         (*before, *work, *after, *(_REVOKE if kind.deletes else ())),
@@ -83,7 +82,7 @@ def build_plan(
         kind=kind,
         driver=spec.cluster.driver,
         driver_version=target.cluster.driver_version,
-        driver_queue=driver_queue,
+        driver_queue=known.queue,
         cloud=spec.cluster.cloud,
         cluster_name=spec.cluster.name,
         project_id=spec.cluster.project_id,

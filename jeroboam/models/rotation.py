@@ -17,6 +17,8 @@ from jeroboam.models.targets import upgraded_groups
 from jeroboam.models.work import COLLECT, Ask, Work, pair
 
 REVOKE_SECONDS = 300
+HAND_SECONDS = 300
+"""What programs in the cluster get to take up another user: some questions to its API."""
 
 
 def _rotate_ca(ask: Ask) -> Work:
@@ -113,6 +115,8 @@ def _rotate_credential(ask: Ask) -> Work:
                 undo=withdraw,
             )
         )
+    if ask.driver.account:
+        steps += _replace_account(new)
     for group in (None, *_further_groups(ask)):
         what = f"node group {shortened(group.name)}" if group else "the cluster"
         call = BackendCall(
@@ -126,6 +130,38 @@ def _rotate_credential(ask: Ask) -> Work:
         undo = (one.model_copy(update={"on_failure": FailurePolicy.WARN}) for one in pair(back))
         steps += pair(call, undo=tuple(undo))
     return (*steps, COLLECT)
+
+
+def _replace_account(trust: str | None) -> Work:
+    """Return how programs in the cluster get another user, below the new credential."""
+    hand = PlanStep(
+        name="Give programs in the cluster their new user",
+        action=Action.HAND_ACCOUNT,
+        timeout_seconds=HAND_SECONDS,
+    )
+    give_back = hand.model_copy(
+        update={
+            "name": "Give programs in the cluster their former user",
+            "on_failure": FailurePolicy.WARN,
+        }
+    )
+    restore = PlanStep(name="Fetch the former user back", action=Action.RESTORE_ACCOUNT)
+    make = PlanStep(
+        name="Make a new user for programs in the cluster",
+        action=Action.MAKE_ACCOUNT,
+        trusts=(trust,) if trust else (),
+        undo=(restore, give_back, _remove_accounts("Remove the new user")),
+    )
+    return (make, hand)
+
+
+def _remove_accounts(name: str) -> PlanStep:
+    return PlanStep(
+        name=name,
+        action=Action.REMOVE_ACCOUNTS,
+        timeout_seconds=REVOKE_SECONDS,
+        on_failure=FailurePolicy.WARN,
+    )
 
 
 def _further_groups(ask: Ask) -> tuple[NodeGroup, ...]:
@@ -158,5 +194,6 @@ def final_steps(ask: Ask) -> Work:
         forget = _turn("Forget the former authorities", CertificateTurn.DROP)
         return (forget.model_copy(update={"on_failure": FailurePolicy.WARN}),)
     if ask.kind is OperationKind.ROTATE_CREDENTIAL:
-        return _revoke("Revoke the former credential", ask.spec.cluster.trust_id)
+        former = (_remove_accounts("Remove the former user"),) if ask.driver.account else ()
+        return (*former, *_revoke("Revoke the former credential", ask.spec.cluster.trust_id))
     return ()

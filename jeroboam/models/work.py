@@ -28,27 +28,42 @@ Work = tuple[PlanStep, ...]
 
 
 @dataclass(frozen=True)
+class DriverFacts:
+    """What a plan needs to know of the cluster's driver.
+
+    Args:
+        queue: The task queue of its own workers, if it has some.
+        drains: Whether it empties nodes before they go.
+        account: Whether programs in the cluster have a user of their own.
+    """
+
+    queue: str | None = None
+    drains: bool = False
+    account: bool = False
+
+
+@dataclass(frozen=True)
 class Ask:
     """What is asked of a cluster.
 
     Args:
         target: The cluster as it shall be.
-        drains: Whether nodes are emptied before they go.
     """
 
     kind: OperationKind
     spec: ClusterSpec
     target: ClusterSpec
     parameters: Parameters
-    drains: bool = False
+    driver: DriverFacts = DriverFacts()
 
 
-def _create(_: Ask) -> Work:
+def _create(ask: Ask) -> Work:
     removal = BackendCall(method=Method.DELETE_CLUSTER, submitted_by="Remove what was built")
     creation = BackendCall(method=Method.CREATE_CLUSTER, submitted_by="Submit to the backend")
     undo = (*pair(removal, "Wait until it is gone"), _SEARCH)
     return (
         PlanStep(name="Issue certificates", action=Action.ISSUE_CERTIFICATES),
+        *((_ACCOUNT,) if ask.driver.account else ()),
         *pair(creation, "Wait for the backend", undo=undo),
         COLLECT,
     )
@@ -65,7 +80,7 @@ def _change_size(ask: Ask) -> Work:
     )
     shrinks = group.node_count < before
     return (
-        *(_drain(change, name) if ask.drains and shrinks else ()),
+        *(_drain(change, name) if ask.driver.drains and shrinks else ()),
         *pair(change, undo=_undo(change, f"Return {name} to {before}")),
         COLLECT,
     )
@@ -117,7 +132,7 @@ def _create_group(ask: Ask) -> Work:
 def _delete_group(ask: Ask) -> Work:
     group = ask.spec.group(ask.parameters.node_group or "")
     removal = _removal_of(group)
-    if not (ask.drains and group.nodes):
+    if not (ask.driver.drains and group.nodes):
         return pair(removal)
     # All nodes were asked to go: what refuses to leave has its time, and no veto.
     (drain,) = _drain(removal, shortened(group.name))
@@ -295,5 +310,6 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(shortened(name) for name in names[:shown]) + more
 
 
+_ACCOUNT = PlanStep(name="Make a user for programs in the cluster", action=Action.MAKE_ACCOUNT)
 COLLECT = PlanStep(name="Read addresses and versions", action=Action.COLLECT_OUTPUTS)
 _SEARCH = PlanStep(name="Look for what was left behind", action=Action.FIND_LEFTOVERS)

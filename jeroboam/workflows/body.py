@@ -56,6 +56,9 @@ _OF_ENGINE = frozenset(
         Action.TRY_CREDENTIALS,
         Action.REVOKE_CREDENTIALS,
         Action.TURN_CERTIFICATES,
+        Action.MAKE_ACCOUNT,
+        Action.RESTORE_ACCOUNT,
+        Action.REMOVE_ACCOUNTS,
     }
 )
 """Steps that call no driver."""

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from jeroboam.activities.accounts import AccountActivities
 from jeroboam.activities.draining import DrainActivities
 from jeroboam.activities.hooks import HookActivities
 from jeroboam.activities.operation import OperationActivities
@@ -27,4 +28,8 @@ ACTIVITY_OF_ACTION: Mapping[Action, Callable[[Any, StepInput], Awaitable[StepRes
     Action.TRY_CREDENTIALS: RotationActivities.try_credentials,
     Action.REVOKE_CREDENTIALS: RotationActivities.revoke_credentials,
     Action.TURN_CERTIFICATES: RotationActivities.turn_certificates,
+    Action.MAKE_ACCOUNT: AccountActivities.make_account,
+    Action.HAND_ACCOUNT: AccountActivities.hand_account,
+    Action.RESTORE_ACCOUNT: AccountActivities.restore_account,
+    Action.REMOVE_ACCOUNTS: AccountActivities.remove_accounts,
 }

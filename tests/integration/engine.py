@@ -34,7 +34,7 @@ from jeroboam.settings import Settings
 from jeroboam.store import Cipher, Store
 from jeroboam.worker import build_workers
 from jeroboam.workflows.client import OperationClient
-from tests.fakes import CloudOfTrusts, NoCloud
+from tests.fakes import AccountsInMemory, CloudOfTrusts, NoCloud
 from tests.unit.specs import make_spec
 
 
@@ -48,6 +48,7 @@ class Engine:
     operations: OperationClient
     revoked: list[str]
     fakes: Path
+    accounts: AccountsInMemory
 
     async def create(self, *, rollback: bool = False, **fields: Any) -> ClusterSpec:
         """Accept and start the creation of a cluster, as the API does."""
@@ -204,6 +205,7 @@ async def running_engine(  # noqa: PLR0913 - each test varies another one
         migrate=True,
     )
     fakes = directory / "fake"
+    accounts = AccountsInMemory(trusts)
     revoked: list[str] = []
 
     def revoke(_: str, trust: str) -> None:
@@ -218,6 +220,7 @@ async def running_engine(  # noqa: PLR0913 - each test varies another one
         drivers=drivers or DriverRegistry([DriverEntry(driver(fakes))]),
         hooks=kit.registry,
         cloud=lambda _: NoCloud() if trusts is None else CloudOfTrusts(trusts),
+        accounts=lambda _: accounts,
         revoke_trust=revoke,
         retire_trust=retire,
         outbound=kit.outbound,
@@ -230,4 +233,4 @@ async def running_engine(  # noqa: PLR0913 - each test varies another one
         if workers:
             for worker in build_workers(client, store, settings, dependencies):
                 await stack.enter_async_context(worker)
-        yield Engine(client, store, settings, operations, revoked, fakes)
+        yield Engine(client, store, settings, operations, revoked, fakes, accounts)

@@ -5,6 +5,7 @@ from typing import Any
 
 import structlog
 
+from jeroboam.activities.planning import needs_account
 from jeroboam.api.http import labels as label_rules
 from jeroboam.api.http import names, template_rules
 from jeroboam.api.http.caller import Caller
@@ -20,6 +21,12 @@ from jeroboam.models.cluster import MASTER, WORKER
 
 MINIMUM_NODES_LABEL = "min_node_count"
 DEFAULT_TIMEOUT_MINUTES = 60
+
+_NO_ACCOUNTS = (
+    "Programs in this cluster would log in to the cloud (label cloud_provider_enabled, or "
+    "volume_driver of the template), and this service has no domain for their users. Leave them "
+    "out, or ask your operator to set JEROBOAM_TRUSTEE_DOMAIN."
+)
 
 log = structlog.get_logger(__name__)
 
@@ -54,6 +61,8 @@ async def specify(
     groups = _default_groups(cluster, template, request, found.flavors)
     spec = ClusterSpec(cluster=cluster, template=template, node_groups=groups)
     await _validate(driver, spec)
+    if await needs_account(driver, spec) and not dependencies.settings.trustee_domain:
+        raise InvalidRequestError(_NO_ACCOUNTS)
     return spec, driver
 
 

@@ -22,7 +22,7 @@ from jeroboam.hooks.registry import HookRegistry
 from jeroboam.models import HookPhase, Operation, OperationKind, OperationState
 from jeroboam.worker import WORKFLOWS
 from tests.conftest import CHECKOUT, TemporalServer
-from tests.fakes import NoCloud
+from tests.fakes import AccountsInMemory, NoCloud
 from tests.integration.engine import Engine, running_engine
 from tests.integration.hook_steps.patient import TIMEOUT_SECONDS, Patient
 
@@ -152,6 +152,7 @@ async def deciding(engine: Engine, client: Client) -> AsyncIterator[None]:
         drivers=DriverRegistry([]),
         hooks=HookRegistry(()),
         cloud=lambda _: NoCloud(),
+        accounts=lambda _: AccountsInMemory(),
         revoke_trust=lambda *_: None,
     )
     short = OperationActivities(nothing, Admission(nothing, engine.operations))

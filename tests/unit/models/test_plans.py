@@ -29,7 +29,7 @@ from jeroboam.models.plans import (
 )
 from jeroboam.models.rotation import ROTATIONS
 from jeroboam.models.targets import target_of
-from jeroboam.models.work import DRAIN_SECONDS
+from jeroboam.models.work import DRAIN_SECONDS, DriverFacts
 from tests.unit.models.clusters import (
     NODE_KINDS,
     Made,
@@ -329,7 +329,9 @@ def test_nodes_are_emptied_only_where_some_go(count: int, *, drained: bool) -> N
     parameters = Parameters(node_group=spec.workers[0].uuid, node_count=count)
     target = target_of(spec, OperationKind.RESIZE, parameters)
     plain, plan = (
-        build_plan(OperationKind.RESIZE, spec, target, parameters, drains=drains)
+        build_plan(
+            OperationKind.RESIZE, spec, target, parameters, driver=DriverFacts(drains=drains)
+        )
         for drains in (False, True)
     )
     steps = [step for step in plan.steps if step.action is Action.DRAIN]
