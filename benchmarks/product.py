@@ -10,6 +10,7 @@ import psutil
 from processes import free_port, product_process, scratch, temporal_server
 
 from devcloud import Devcloud
+from devcloud.credentials import TRUSTEE_DOMAIN
 
 START_SECONDS = 60
 PORT_BASE = 27000
@@ -74,6 +75,7 @@ async def running_product(home: Path, venv: Path, **settings: str) -> AsyncItera
         port = PORT_BASE + 11
         environment = {
             "OS_CLIENT_CONFIG_FILE": str(cloud.clouds_yaml),
+            "JEROBOAM_TRUSTEE_DOMAIN": TRUSTEE_DOMAIN,
             "JEROBOAM_STATE_DIRECTORY": str(directory),
             "JEROBOAM_TEMPORAL_ADDRESS": address,
             "JEROBOAM_API_PORT": str(port),

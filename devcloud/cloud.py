@@ -106,12 +106,14 @@ class Devcloud:
             configuration.write(self.layout)
             credentials.write_clouds_yaml(self.layout)
             complete = state.is_complete(self.layout)
+            is_new = state.Ready.load(self.layout.state) is None
             if len(running) < len(self.layout.services):
                 progress("starting the services" if complete else "creating the cloud")
             self._supervisor.start(self.layout.services, seed=not complete, report=progress)
             if not complete:
                 state.mark_complete(self.layout)
-                state.keep_template(self.layout)
+                if is_new:
+                    state.keep_template(self.layout)
             progress(f"the {self.layout.settings.services} set is up")
 
     def stop(self) -> list[str]:
@@ -164,7 +166,10 @@ class Devcloud:
             shutil.rmtree(self.layout.state, ignore_errors=True)
             state.copy(folder, self.layout.state)
             state.prepare(self.layout, progress)
-            self._supervisor.start(reversed(running), seed=False, report=progress)
+            outdated = bool(running) and not state.is_complete(self.layout)
+            self._supervisor.start(reversed(running), seed=outdated, report=progress)
+            if outdated:
+                state.mark_complete(self.layout)
 
     def destroy(self, *, only_state: bool = False) -> None:
         """Stop everything and delete the home.

@@ -30,6 +30,9 @@ CLOUDS = {
 }
 PROJECTS = ("service", "demo", "other")
 
+TRUSTEE_DOMAIN = "jeroboam_users"
+"""Where Jeroboam makes the users of programs in clusters; user jeroboam is its administrator."""
+
 
 def auth(layout: Layout, cloud: str) -> dict[str, str]:
     """Return what a password login of a cloud's user needs.

@@ -11,7 +11,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from devcloud import catalogue, install
@@ -22,6 +22,9 @@ from devcloud.progress import Report
 READY = "ready.json"
 TEMPLATES_KEPT = 4
 
+SEED = ("inside/seed.py", "credentials.py", "catalogue.py")
+"""What decides about the contents that a new cloud is filled with."""
+
 # Columns that hold a path, per database: a copy in another place has to change them.
 PATHS = (
     ("nova_api", "cell_mappings", "database_connection"),
@@ -29,14 +32,23 @@ PATHS = (
 )
 
 
+def seed_digest() -> str:
+    """Return a short digest of what a cloud is filled by; after a change it is filled again."""
+    digest = hashlib.sha256()
+    for name in SEED:
+        digest.update((Path(__file__).parent / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What a complete state was filled for."""
+    """What a complete state was filled for, and by what."""
 
     home: str
     port_base: int
     services: tuple[str, ...]
     lock: str = field(default_factory=install.lock_digest)
+    seed: str = field(default_factory=seed_digest)
 
     @classmethod
     def load(cls, state: Path) -> "Ready | None":
@@ -44,7 +56,8 @@ class Ready:
         try:
             stored = json.loads((state / READY).read_text(encoding="utf-8"))
             services = tuple(stored["services"])
-            return cls(stored["home"], stored["port_base"], services, stored["lock"])
+            home, port_base, lock = stored["home"], stored["port_base"], stored["lock"]
+            return cls(home, port_base, services, lock, stored.get("seed", ""))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -54,9 +67,9 @@ class Ready:
 
 
 def is_complete(layout: Layout) -> bool:
-    """Tell whether the state holds all that the chosen services need."""
+    """Tell whether the state holds all that the chosen services need, and all contents."""
     ready = Ready.load(layout.state)
-    return ready is not None and set(layout.services) <= set(ready.services)
+    return ready is not None and set(layout.services) <= set(_filled(ready))
 
 
 def prepare(layout: Layout, report: Report) -> None:
@@ -89,9 +102,14 @@ def mark_complete(layout: Layout) -> None:
         layout.prepared(service).parent.mkdir(exist_ok=True)
         layout.prepared(service).touch()
     before = Ready.load(layout.state)
-    services = set(layout.services) | set(before.services if before else ())
+    services = set(layout.services) | set(_filled(before) if before else ())
     ordered = tuple(name for name in catalogue.SERVICES if name in services)
     Ready(str(layout.home), layout.settings.port_base, ordered).save(layout.state)
+
+
+def _filled(ready: Ready) -> tuple[str, ...]:
+    """Return the services whose contents are those of this version."""
+    return ready.services if ready.seed == seed_digest() else ()
 
 
 def keep_template(layout: Layout) -> None:
@@ -160,7 +178,8 @@ def _relocate(layout: Layout, ready: Ready) -> None:
         for service in catalogue.everything().values():
             old = f"http://127.0.0.1:{ready.port_base + service.port_offset}"
             _replace(layout, "keystone", "endpoint", "url", old, layout.url(service.name))
-    Ready(str(layout.home), layout.settings.port_base, ready.services).save(layout.state)
+    moved = replace(ready, home=str(layout.home), port_base=layout.settings.port_base)
+    moved.save(layout.state)
 
 
 def _replace(layout: Layout, database: str, table: str, column: str, old: str, new: str) -> None:

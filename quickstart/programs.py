@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 
+from devcloud.credentials import TRUSTEE_DOMAIN
 from jeroboam import temporal
 from jeroboam.settings import Settings
 from quickstart.layout import Layout
@@ -33,6 +34,7 @@ def product_environment(layout: Layout) -> dict[str, str]:
     return environment(layout) | {
         "JEROBOAM_STATE_DIRECTORY": str(layout.home),
         "JEROBOAM_CLOUD": "jeroboam",
+        "JEROBOAM_TRUSTEE_DOMAIN": TRUSTEE_DOMAIN,
         "JEROBOAM_TEMPORAL_ADDRESS": f"127.0.0.1:{layout.temporal_port}",
         "JEROBOAM_TEMPORAL_UI_URL": layout.temporal_ui_url,
         "JEROBOAM_API_PORT": str(layout.api_port),

@@ -122,6 +122,7 @@ def _identity(admin: Any, layout: Layout) -> None:
         extra = MEMBER_EXTRAS if cloud.role == "member" else ()
         user(cloud.user, cloud.project, cloud.role, *extra)
     _heat_domain(identity, roles)
+    _trustee_domain(identity, roles)
 
 
 def _endpoints(identity: Any, layout: Layout, service: catalogue.Service) -> None:
@@ -145,6 +146,15 @@ def _heat_domain(identity: Any, roles: dict[str, Any]) -> None:
     admin = admin or identity.create_user(
         name="heat_domain_admin", password=PASSWORD, domain_id=domain.id
     )
+    identity.assign_domain_role_to_user(domain, admin, roles["admin"])
+
+
+def _trustee_domain(identity: Any, roles: dict[str, Any]) -> None:
+    """Create the domain that Jeroboam puts the users of programs in clusters into."""
+    name = credentials.TRUSTEE_DOMAIN
+    domain = identity.find_domain(name) or identity.create_domain(name=name)
+    service_user = credentials.CLOUDS[catalogue.PRODUCT.name].user
+    admin = identity.find_user(service_user, domain_id="default")
     identity.assign_domain_role_to_user(domain, admin, roles["admin"])
 
 

@@ -18,6 +18,7 @@ import openstack
 from openstack.connection import Connection
 
 from devcloud import Devcloud
+from devcloud.credentials import TRUSTEE_DOMAIN
 from jeroboam.models.wire import workflow_id
 from tests.conftest import TemporalServer, free_port
 
@@ -88,6 +89,7 @@ class Stack:
         environment = {
             "OS_CLIENT_CONFIG_FILE": str(self.cloud.clouds_yaml),
             "JEROBOAM_STATE_DIRECTORY": str(self.directory),
+            "JEROBOAM_TRUSTEE_DOMAIN": TRUSTEE_DOMAIN,
             "JEROBOAM_TEMPORAL_ADDRESS": self.temporal.address,
             "JEROBOAM_API_PORT": str(api_port),
             "JEROBOAM_WORKER_HEALTH_PORT": str(health_port),

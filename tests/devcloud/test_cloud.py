@@ -3,19 +3,23 @@
 import base64
 import stat
 import subprocess
+from typing import Any
 
 import pytest
 import yaml
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key
+from keystoneauth1.exceptions.http import Unauthorized
+from keystoneauth1.session import Session
 from openstack import exceptions
 
 from devcloud import Devcloud, UsageError
-from devcloud.credentials import CLOUDS
+from devcloud.credentials import CLOUDS, TRUSTEE_DOMAIN
+from devcloud.options import PASSWORD
 from tests import logins
 
 from . import templates
 from .conftest import Connect
-from .stacks import Stacks, connect_to
+from .stacks import Stacks, connect_to, connected, unique
 
 
 def test_every_service_answers(cloud: Devcloud) -> None:
@@ -130,6 +134,18 @@ def test_a_reader_only_reads(stacks: Stacks, connect: Connect) -> None:
     assert reader.orchestration.post("/stacks", json=body).status_code == 403
     with pytest.raises(exceptions.ForbiddenException):
         reader.network.create_network(name="no")
+
+
+def test_the_service_user_administers_a_domain(cloud: Devcloud) -> None:
+    """It can make and remove users there, and tenants cannot even log in to it."""
+    options = {**logins.NO_PROJECT, "domain_name": TRUSTEE_DOMAIN}
+    users: Any = connected(logins.password(cloud, "jeroboam", **options)).identity
+    domain = logins.required(users.find_domain(TRUSTEE_DOMAIN)).id
+    made = users.create_user(name=unique("program"), domain_id=domain, password=PASSWORD)
+    assert made.id in {one.id for one in users.users(domain_id=domain)}
+    users.delete_user(made)
+    with pytest.raises(Unauthorized):
+        Session(logins.password(cloud, "demo", **options)).get_token()
 
 
 def test_unknown_names_are_refused(cloud: Devcloud) -> None:

@@ -1,10 +1,15 @@
 """The small set: no Nova, no Neutron, and templates that need them all the same."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from devcloud import Devcloud, Fault
+from devcloud.credentials import TRUSTEE_DOMAIN
+from devcloud.state import Ready
+from tests import logins
 
 from . import templates
 from .stacks import Stacks, connect_to, unique
@@ -27,6 +32,20 @@ def test_a_whole_template_completes(quick_stacks: Stacks) -> None:
     addresses = quick_stacks.outputs(stack)["addresses"]
     assert len(set(addresses)) == 2
     assert all(address.startswith("10.0.") for address in addresses)
+
+
+def test_what_an_earlier_version_did_not_make_is_made_by_start(quick_cloud: Devcloud) -> None:
+    """A cloud that was filled by another seed is filled once more, and keeps what it has."""
+    identity: Any = connect_to(quick_cloud, "admin").identity
+    users = {one.id for one in identity.users()}
+    domain = logins.required(identity.find_domain(TRUSTEE_DOMAIN))
+    identity.update_domain(domain, enabled=False)
+    identity.delete_domain(domain)
+    outdated = replace(logins.required(Ready.load(quick_cloud.layout.state)), seed="another")
+    outdated.save(quick_cloud.layout.state)
+    quick_cloud.start()
+    assert identity.find_domain(TRUSTEE_DOMAIN)
+    assert {one.id for one in identity.users()} == users
 
 
 def test_a_server_can_fail(quick_cloud: Devcloud, quick_stacks: Stacks) -> None:

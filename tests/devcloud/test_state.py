@@ -1,5 +1,6 @@
 """States are reused where they can be, and corrected where they have to be."""
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -89,6 +90,25 @@ def test_ports_of_a_home_can_change(tmp_path: Path, steps: list[str]) -> None:
     state.prepare(moved, steps.append)
     assert value(moved, "keystone", "SELECT url FROM endpoint") == moved.endpoint("heat")
     assert Ready.load(moved.state) == Ready(str(moved.home), 20000, QUICK)
+
+
+@pytest.mark.parametrize("change", [{"seed": "another"}, {}], ids=["another", "none"])
+def test_what_another_seed_filled_is_filled_again(
+    tmp_path: Path, steps: list[str], change: dict[str, str]
+) -> None:
+    """The state is kept, also one made before seeds were noted; it lacks contents."""
+    made = layout(tmp_path / "home", tmp_path / "venv")
+    fill(made)
+    marker = made.state / state.READY
+    stored = json.loads(marker.read_text())
+    del stored["seed"]
+    marker.write_text(json.dumps(stored | change))
+    moved = layout(tmp_path / "home", tmp_path / "venv", 20000)
+    state.prepare(moved, steps.append)
+    assert not state.is_complete(moved)
+    assert value(moved, "keystone", "SELECT url FROM endpoint") == moved.endpoint("heat")
+    state.mark_complete(moved)
+    assert state.is_complete(moved)
 
 
 def test_templates_do_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import httpx
 
 from devcloud import Devcloud
 from devcloud import Fault as Rule
+from devcloud.credentials import TRUSTEE_DOMAIN
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.drivers.nodes.names import short_id
 from jeroboam.models import Cluster, ClusterSpec, OperationKind, Parameters, Plan, utc_now
@@ -80,6 +81,7 @@ class CloudWorld:
         self.settings: Mapping[str, str] = {
             REAL_CLOUD: "real",
             "OS_CLIENT_CONFIG_FILE": str(self.cloud.clouds_yaml),
+            "JEROBOAM_TRUSTEE_DOMAIN": TRUSTEE_DOMAIN,
             "http_proxy": self.network.url,
             "no_proxy": "",
             "JEROBOAM_CLOUD_TIMEOUT_SECONDS": "30",
