@@ -5,6 +5,7 @@ from typing import Protocol
 
 from jeroboam.errors import (
     ConflictError,
+    InvalidRequestError,
     JeroboamError,
     NotFoundError,
     OperationInProgressError,
@@ -14,6 +15,7 @@ from jeroboam.models import ClusterSpec, DriverFiles, Operation, OperationKind, 
 from jeroboam.models.lifecycle import TRAITS, refusal
 from jeroboam.models.schedule import WhenBusy, operation_uuid
 from jeroboam.models.scheduled_wire import AcceptInput, Order
+from jeroboam.models.upgrades import check_kind
 from jeroboam.store import Scope, Store
 
 
@@ -137,17 +139,9 @@ class Acceptor:
     async def _check_template(self, spec: ClusterSpec, uuid: str) -> None:
         try:
             template = await self._store.templates.get(uuid, Scope(spec.cluster.project_id))
-        except NotFoundError as error:
+            check_kind(spec, template)
+        except (NotFoundError, InvalidRequestError) as error:
             raise LeftOutError(error.message) from error
-        is_same = (template.coe, template.server_type) == (
-            spec.template.coe,
-            spec.template.server_type,
-        )
-        if not is_same or template.driver not in {None, spec.cluster.driver}:
-            raise LeftOutError(
-                f"The template {template.name} is for another kind of cluster: "
-                f"{template.coe} on {template.server_type}, driver {template.driver or 'any'}."
-            )
 
 
 def _is_upgraded(spec: ClusterSpec, operation: Operation) -> bool:

@@ -155,6 +155,22 @@ async def require_room(
         _require(resource, limits[resource], used[resource], wanted[resource])
 
 
+async def require_cluster(connection: AsyncConnection, project_id: str, defaults: Amounts) -> None:
+    """Refuse one more cluster that is there already, and hold off other ones of its project.
+
+    Its nodes and cores are in use, so they count only for what is asked for later.
+
+    Raises:
+        QuotaExceededError: The project has as many clusters as it may.
+    """
+    limits = await _limits(connection, project_id, defaults)
+    await lock(connection, f"quota:{project_id}")
+    if QuotaResource.CLUSTER in limits:
+        used = await _used(connection, project_id, None, [QuotaResource.CLUSTER])
+        limit = limits[QuotaResource.CLUSTER]
+        _require(QuotaResource.CLUSTER, limit, used[QuotaResource.CLUSTER], 1)
+
+
 def _require(resource: QuotaResource, limit: int, used: int, wanted: int) -> None:
     reason = refusal(resource, limit, used, wanted)
     if reason is None:

@@ -59,7 +59,7 @@ class Store:
         self.secrets = SecretRepository(database, secret_stores)
         self.certificates = CertificateRepository(database)
         self.hooks = HookRepository(database, hooks_cipher)
-        self.imports = ImportRepository(database)
+        self.imports = ImportRepository(database, quotas or {})
         self.inbox = InboxRepository(database, cipher, hooks_cipher)
         self.schedules = ScheduleRepository(database)
         self.schedule_runs = ScheduleRunRepository(database)

@@ -19,7 +19,6 @@ from jeroboam.errors import (
     NotFoundError,
 )
 from jeroboam.models import Cluster, ClusterSpec, ClusterTemplate
-from jeroboam.models.quota import QuotaResource
 
 log = structlog.get_logger(__name__)
 
@@ -63,13 +62,10 @@ async def _store(
     dependencies: Dependencies, caller: Caller, spec: ClusterSpec, *, with_trust: bool
 ) -> None:
     cluster = spec.cluster
-    limit = await dependencies.store.quotas.limit(cluster.project_id, QuotaResource.CLUSTER)
     trust_id = await dependencies.trusts.create(caller) if with_trust else None
     owned = cluster.model_copy(update={"trust_id": trust_id})
     try:
-        await dependencies.store.imports.add(
-            spec.model_copy(update={"cluster": owned}), project_limit=limit
-        )
+        await dependencies.store.imports.add(spec.model_copy(update={"cluster": owned}))
     except BaseException:
         await withdraw_trust(dependencies, owned)
         raise

@@ -83,6 +83,26 @@ def check_not_down(what: str, group: NodeGroup, old: str, new: str) -> None:
         )
 
 
+def check_not_newer(planner: moves.Planner, target: ClusterSpec, what: str, masters: str) -> None:
+    """Refuse groups whose version would be higher than the control plane's.
+
+    Args:
+        what: The program, for the message.
+        masters: What the nodes of the control plane are called.
+
+    Raises:
+        InvalidRequestError: With the group and both versions.
+    """
+    highest = planner(target, target.masters).coe_version
+    for group in target.workers:
+        version = planner(target, group).coe_version
+        if version_key(version) > version_key(highest):
+            raise InvalidRequestError(
+                f"Node group {group.name} would have {what} {version}, newer than the {masters}' "
+                f"{highest}. Upgrade the {masters} first."
+            )
+
+
 def version_key(text: str) -> tuple[int, ...]:
     """Return the numbers of a version in an order that can be compared."""
     return tuple(int(number) for number in _DIGITS.findall(text)[:3])

@@ -9,6 +9,7 @@ from jeroboam.drivers.kubernetes.objects import Object, is_ready
 from jeroboam.drivers.kubernetes.quantities import number
 from jeroboam.drivers.kubernetes.selectors import selects
 from jeroboam.drivers.kubernetes.usage import is_at_work, requests
+from jeroboam.drivers.nodes import choice
 from jeroboam.errors import ConflictError, NotFoundError, RateLimitedError
 from jeroboam.models import Node
 
@@ -36,35 +37,20 @@ class Standing:
     load: Decimal
 
     @property
-    def order(self) -> tuple[bool, bool, bool, Decimal, int]:
+    def order(self) -> choice.Order:
         """What nodes are sorted by: those that are broken and those that are empty go first."""
-        return (self.guarded, self.works, self.pods > 0, self.load, self.pods)
+        return (self.guarded, self.works, self.pods > 0, float(self.load), self.pods)
 
 
-def choose(
-    api: ClusterApi, candidates: Sequence[Node], count: int, named: Sequence[Node]
-) -> tuple[Node, ...]:
-    """Return the nodes that go: those that were named, then those that disturb least.
-
-    Args:
-        candidates: The nodes of the group.
-        count: How many go in all.
-    """
-    missing = count - len(named)
-    taken = {node.name for node in named}
-    others = [node for node in candidates if node.name not in taken]
-    if missing <= 0:
-        return tuple(named)
+def orders(api: ClusterApi, candidates: Sequence[Node]) -> Mapping[str, choice.Order]:
+    """Return how much each node would be missed: those that disturb least are missed least."""
     known = {one["metadata"]["name"]: one for one in api.items("/api/v1/nodes")}
     pods = _by_node(api.items("/api/v1/pods"))
     budgets = [one for one in api.items("/apis/policy/v1/poddisruptionbudgets") if _used_up(one)]
-    standings = {
-        node.name: standing(known.get(node.name), pods.get(node.name, ()), budgets)
-        for node in others
+    return {
+        node.name: standing(known.get(node.name), pods.get(node.name, ()), budgets).order
+        for node in candidates
     }
-    # Of equals the youngest goes, which has the highest number.
-    numbered = sorted(enumerate(others), key=lambda one: (standings[one[1].name].order, -one[0]))
-    return (*named, *(node for _, node in numbered[:missing]))
 
 
 def standing(

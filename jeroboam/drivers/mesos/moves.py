@@ -3,7 +3,7 @@
 import re
 
 from jeroboam.drivers.docker import checks as docker
-from jeroboam.drivers.docker.checks import check_not_down, version_key
+from jeroboam.drivers.docker.checks import check_not_down, check_not_newer, version_key
 from jeroboam.drivers.docker.plan import NETWORK_DRIVER
 from jeroboam.drivers.mesos.labels import FIXED, OF_GROUPS
 from jeroboam.drivers.mesos.plan import RESERVED_PORTS, MesosPlan
@@ -83,20 +83,14 @@ def check_upgrade(planner: Planner, spec: ClusterSpec, target: ClusterSpec) -> N
     moves.check_kind(spec, target, NETWORK_DRIVER)
     moves.check_fixed_labels(planner, spec, target, FIXED)
     before = {group.uuid: group for group in spec.node_groups}
-    masters = planner(target, target.masters).coe_version
     for group in target.node_groups:
-        version = planner(target, group).coe_version
         if group.uuid in before:
             old, new = planner(spec, before[group.uuid]), planner(target, group)
             _check_step(group, old.coe_version, new.coe_version)
             for name in ("docker_version", "marathon_tag", "zookeeper_tag"):
                 what = name.partition("_")[0].capitalize()
                 check_not_down(what, group, str(old.labels[name]), str(new.labels[name]))
-        if version_key(version) > version_key(masters):
-            raise InvalidRequestError(
-                f"Node group {group.name} would have Mesos {version}, newer than the masters' "
-                f"{masters}. Upgrade the masters first."
-            )
+    check_not_newer(planner, target, "Mesos", "masters")
     if moves.masters_move(spec, target):
         check_masters_can_be_replaced(target, "Upgrading")
 

@@ -19,20 +19,10 @@ GRACE_NANOSECONDS = 300_000_014_131
 ended again: Mesos keeps nothing else that a caller tells."""
 
 
-def choose(
-    api: EngineApi, candidates: Sequence[Node], count: int, named: Sequence[Node]
-) -> tuple[Node, ...]:
-    """Return the nodes that go: those that were named, then lost, empty and least loaded ones.
-
-    Args:
-        candidates: The nodes of the group.
-        count: How many go in all.
-    """
-    if count <= len(named):
-        return tuple(named)
+def orders(api: EngineApi, candidates: Sequence[Node]) -> Mapping[str, choice.Order]:
+    """Return how much each agent would be missed: lost and empty ones least."""
     found = agents.of_nodes(api, candidates)
-    orders = {node.name: _order(found.get(node.name)) for node in candidates}
-    return choice.choose(candidates, count, named, orders)
+    return {node.name: _order(found.get(node.name)) for node in candidates}
 
 
 def empty(api: EngineApi, nodes: Sequence[Node]) -> Mapping[str, str]:

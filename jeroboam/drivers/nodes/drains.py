@@ -6,22 +6,37 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Protocol
 
 from jeroboam.drivers.base import DriverContext, SupportsDrain
+from jeroboam.drivers.nodes.choice import Order, choose
 from jeroboam.models import ClusterSpec, Node, NodeGroup
 
 
 class Scale(Protocol):
     """An engine's module ``scale``."""
 
-    def choose(
-        self, api: Any, candidates: Sequence[Node], count: int, named: Sequence[Node], /
-    ) -> Sequence[Node]:
-        """Choose the nodes of a group that go: those that were named, then those missed least."""
+    def orders(self, api: Any, candidates: Sequence[Node], /) -> Mapping[str, Order]:
+        """Return how much each node of a group would be missed, by its name."""
 
     def empty(self, api: Any, nodes: Sequence[Node], /) -> Mapping[str, str]:
         """Close nodes, ask what is there to leave, and return what still is."""
 
     def reopen(self, api: Any, nodes: Sequence[Node], /) -> None:
         """Open nodes again that Jeroboam has closed."""
+
+
+def chosen(
+    scale: Scale, api: Any, candidates: Sequence[Node], count: int, named: Sequence[Node]
+) -> Sequence[Node]:
+    """Return the nodes that go: those that were named, then those that are missed least.
+
+    Where enough are named, nobody is asked.
+
+    Args:
+        candidates: The nodes of the group.
+        count: How many go in all.
+    """
+    if count <= len(named):
+        return tuple(named)
+    return choose(candidates, count, named, scale.orders(api, candidates))
 
 
 class DrainsByApi(SupportsDrain):
@@ -51,7 +66,7 @@ class DrainsByApi(SupportsDrain):
     ) -> Sequence[Node]:
         """Take broken and empty nodes first, then the least loaded."""
         with self.api_of(context, spec) as api:
-            return self.scale.choose(api, group.nodes, count, named)
+            return chosen(self.scale, api, group.nodes, count, named)
 
     def drain_nodes(
         self, context: DriverContext, spec: ClusterSpec, nodes: Sequence[Node]

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 
 from jeroboam.drivers.docker import checks as docker
-from jeroboam.drivers.docker.checks import check_not_down, version_key
+from jeroboam.drivers.docker.checks import check_not_down, check_not_newer
 from jeroboam.drivers.docker.plan import NETWORK_DRIVER
 from jeroboam.drivers.nodes import moves
 from jeroboam.drivers.nodes.moves import Planner
@@ -89,17 +89,11 @@ def check_upgrade(planner: Planner, spec: ClusterSpec, target: ClusterSpec) -> N
     moves.check_kind(spec, target, NETWORK_DRIVER)
     moves.check_fixed_labels(planner, spec, target, FIXED)
     before = {group.uuid: group for group in spec.node_groups}
-    managers = planner(target, target.masters).coe_version
     for group in target.node_groups:
-        version = planner(target, group).coe_version
         if group.uuid in before:
-            old = planner(spec, before[group.uuid]).coe_version
-            check_not_down("Docker", group, old, version)
-        if version_key(version) > version_key(managers):
-            raise InvalidRequestError(
-                f"Node group {group.name} would have Docker {version}, newer than the managers' "
-                f"{managers}. Upgrade the managers first."
-            )
+            old, new = planner(spec, before[group.uuid]), planner(target, group)
+            check_not_down("Docker", group, old.coe_version, new.coe_version)
+    check_not_newer(planner, target, "Docker", "managers")
     if moves.masters_move(spec, target):
         check_managers_can_be_replaced(target, "Upgrading")
 

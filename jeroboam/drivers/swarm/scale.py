@@ -12,21 +12,11 @@ MARK = "jeroboam.leaving"
 """The label on a node that Jeroboam has drained, and may open again."""
 
 
-def choose(
-    api: EngineApi, candidates: Sequence[Node], count: int, named: Sequence[Node]
-) -> tuple[Node, ...]:
-    """Return the nodes that go: those that were named, then broken, empty and least loaded ones.
-
-    Args:
-        candidates: The nodes of the group.
-        count: How many go in all.
-    """
-    if count <= len(named):
-        return tuple(named)
+def orders(api: EngineApi, candidates: Sequence[Node]) -> Mapping[str, choice.Order]:
+    """Return how much each node would be missed: broken and empty ones least."""
     known, tasks = _by_name(api), _moving(api)
     held = reservations(tasks)
-    orders = {node.name: _order(known.get(node.name), tasks, held) for node in candidates}
-    return choice.choose(candidates, count, named, orders)
+    return {node.name: _order(known.get(node.name), tasks, held) for node in candidates}
 
 
 def empty(api: EngineApi, nodes: Sequence[Node]) -> Mapping[str, str]:

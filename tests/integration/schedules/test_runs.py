@@ -152,7 +152,7 @@ async def test_template_for_others(scheduling: Scheduling) -> None:
     (spec,) = await scheduling.clusters(1, group="odd")
     swarm = spec.template.model_copy(update={"uuid": new_uuid(), "name": "s", "coe": "swarm"})
     foreign = spec.template.model_copy(update={"uuid": new_uuid(), "project_id": "p2"})
-    for template, complaint in ((swarm, "another kind of cluster"), (foreign, "not be found")):
+    for template, complaint in ((swarm, "engine is swarm"), (foreign, "not be found")):
         await store.templates.add(template)
         schedule = await scheduling.add(
             kind=OperationKind.UPGRADE,

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jeroboam.drivers.kubernetes.scale import Standing, choose, guards, moves, standing
+from jeroboam.drivers.kubernetes import scale
+from jeroboam.drivers.kubernetes.scale import Standing, guards, moves, standing
 from jeroboam.drivers.kubernetes.selectors import selects
+from jeroboam.drivers.nodes.drains import chosen
 from jeroboam.models import Node
 
 
@@ -64,10 +66,10 @@ def test_the_order_of_going() -> None:
     candidates = [Node(name=name, id=name) for name in names]
     expected = ["broken", "empty", "light", "full", "guarded"]
     for count in range(6):
-        chosen = [one.name for one in choose(api, candidates, count, ())]
-        assert chosen == expected[:count]
+        gone = [one.name for one in chosen(scale, api, candidates, count, ())]
+        assert gone == expected[:count]
     named = [candidates[0]]
-    assert [one.name for one in choose(api, candidates, 2, named)] == ["guarded", "broken"]
+    assert [one.name for one in chosen(scale, api, candidates, 2, named)] == ["guarded", "broken"]
 
 
 @given(st.integers(1, 8), st.data())
@@ -79,8 +81,7 @@ def test_exactly_so_many_go_and_the_named_among_them(size: int, data: st.DataObj
     named = data.draw(st.permutations(candidates))[: data.draw(st.integers(0, count))]
     pods = [pod(where) for where in data.draw(st.lists(st.sampled_from(names)))]
     api: Any = Listing(nodes=[node(name) for name in names], pods=pods)
-    chosen = choose(api, candidates, count, named)
-    gone = [one.name for one in chosen]
+    gone = [one.name for one in chosen(scale, api, candidates, count, named)]
     assert len(gone) == len(set(gone)) == count
     assert {one.name for one in named} <= set(gone)
 
@@ -89,8 +90,8 @@ def test_of_equals_the_youngest_goes() -> None:
     """It has the highest number."""
     names = ["a-0", "a-1", "a-2"]
     api: Any = Listing(nodes=[node(name) for name in names])
-    (chosen,) = choose(api, [Node(name=name, id=name) for name in names], 1, ())
-    assert chosen.name == "a-2"
+    (gone,) = chosen(scale, api, [Node(name=name, id=name) for name in names], 1, ())
+    assert gone.name == "a-2"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.mesos import agents, monitor, scale
 from jeroboam.drivers.mesos.leader import ELECTED, METRICS, leading
 from jeroboam.drivers.mesos_ubuntu_v1.driver import MesosUbuntuDriver
+from jeroboam.drivers.nodes.drains import chosen
 from jeroboam.errors import ClusterUnreachableError
 from jeroboam.models import ClusterSpec, Health, HealthStatus, Node
 from tests.fakes import NoCloud
@@ -81,7 +82,7 @@ def drained(engine: Engine, number: int, info: Any) -> None:
 
 def choose(engine: Engine, count: int, *named: Node) -> list[str]:
     with leading(spec_at(engine), secrets()) as api:
-        return [node.name for node in scale.choose(api, NODES, count, named)]
+        return [node.name for node in chosen(scale, api, NODES, count, named)]
 
 
 def empty(engine: Engine, *nodes: Node) -> Any:

@@ -9,6 +9,7 @@ import pytest
 
 from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.docker.client import EngineApi
+from jeroboam.drivers.nodes.drains import chosen
 from jeroboam.drivers.swarm import monitor, scale
 from jeroboam.drivers.swarm_fedora_atomic_v1.driver import SwarmFedoraAtomicDriver
 from jeroboam.errors import ClusterUnreachableError, ConflictError
@@ -70,17 +71,17 @@ def api(engine: Engine) -> Iterator[EngineApi]:
 class TestChoice:
     def test_order(self, api: EngineApi) -> None:
         """Lost nodes go first, then empty ones, then those with the fewest tasks."""
-        chosen = scale.choose(api, NODES, 4, ())
-        assert [node.name for node in chosen] == ["w-0", "w-2", "w-1", "w-3"]
+        gone = chosen(scale, api, NODES, 4, ())
+        assert [node.name for node in gone] == ["w-0", "w-2", "w-1", "w-3"]
 
     def test_named_ones_go(self, api: EngineApi) -> None:
         """Nodes that were named go in any case; the rest is chosen."""
-        chosen = scale.choose(api, NODES, 2, (NODES[3],))
-        assert [node.name for node in chosen] == ["w-3", "w-0"]
+        gone = chosen(scale, api, NODES, 2, (NODES[3],))
+        assert [node.name for node in gone] == ["w-3", "w-0"]
 
     def test_enough_are_named(self, api: EngineApi, engine: Engine) -> None:
         """Where all are named, nobody is asked."""
-        assert scale.choose(api, NODES, 1, (NODES[3],)) == (NODES[3],)
+        assert chosen(scale, api, NODES, 1, (NODES[3],)) == (NODES[3],)
         assert engine.seen == []
 
 
