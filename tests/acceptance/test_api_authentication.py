@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -16,6 +18,7 @@ from keystoneauth1.session import Session
 from openstack.connection import Connection
 
 from devcloud import Devcloud, Fault
+from devcloud.credentials import TRUSTEE_DOMAIN
 from tests import logins
 from tests.acceptance.stack import JEROBOAM, Stack, running_stack, wait_for
 
@@ -259,24 +262,95 @@ def test_application_credentials_work_for_all_that_needs_no_trust(
         wait_for(lambda: client.get(path).status_code == 404, 60, "the cluster's end")
 
 
-def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:
-    """With all parts at work every line is ok, or a hint at most."""
+def doctor(stack: Stack, **settings: str) -> tuple[int, dict[str, Any]]:
+    """Return the exit code of ``jeroboam doctor``, and its findings by what was looked at."""
     done = subprocess.run(
         [str(JEROBOAM), "doctor", "-f", "json", "--timeout", "40"],
-        env={**os.environ, **stack.environment},
+        env={**os.environ, **stack.environment, **settings},
         capture_output=True,
         text=True,
         timeout=90,
         check=False,
     )
-    found = {one["check"]: one for one in json.loads(done.stdout)}
-    assert done.returncode == 0, found
+    return done.returncode, {one["check"]: one for one in json.loads(done.stdout)}
+
+
+def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:
+    """With all parts at work every line is ok, or a hint at most."""
+    code, found = doctor(stack)
+    assert code == 0, found
     for check in (
         *("settings", "secrets key", "database", "temporal", "search attributes"),
-        *("queue jeroboam", "queue jeroboam-poll", "cloud", "service user"),
+        *("queue jeroboam", "queue jeroboam-poll", "cloud", "service user", "trustee domain"),
         *("catalogue orchestration", "catalogue container-infra"),
     ):
         assert found[check]["state"] == "ok", found[check]
+    assert f"on '{TRUSTEE_DOMAIN}'" in found["trustee domain"]["detail"]
+
+
+def test_the_doctor_bears_a_cloud_without_a_domain(stack: Stack) -> None:
+    """Without the setting it says what does not work, which is no defect."""
+    code, found = doctor(stack, JEROBOAM_TRUSTEE_DOMAIN="")
+    assert (code, found["trustee domain"]["state"]) == (0, "ok")
+    assert "refused" in found["trustee domain"]["detail"]
+
+
+@pytest.fixture
+def new_domain(stack: Stack) -> Iterator[Callable[[str], str]]:
+    """Makes domains on which user ``jeroboam`` has one role."""
+    admin: Any = stack.connect("admin").identity
+    user = admin.find_user("jeroboam", domain_id="default")
+    made = []
+
+    def make(role: str) -> str:
+        domain = admin.create_domain(name=f"domain-{uuid4()}")
+        made.append(domain)
+        admin.assign_domain_role_to_user(domain, user, admin.find_role(role))
+        return str(domain.name)
+
+    yield make
+    for domain in made:
+        admin.update_domain(domain, is_enabled=False)
+        admin.delete_domain(domain)
+
+
+@pytest.mark.parametrize(
+    ("role", "state", "words"),
+    [
+        ("admin", "ok", "where 0 users are"),
+        ("manager", "ok", "the roles manager"),
+        ("reader", "fail", "will not let it make users"),
+        ("service", "fail", "not authorized"),
+    ],
+)
+def test_the_doctor_tries_the_trustee_domain(
+    stack: Stack, new_domain: Callable[[str], str], role: str, state: str, words: str
+) -> None:
+    """The service user must be one who may make users there; else the command is named."""
+    domain = new_domain(role)
+    code, found = doctor(stack, JEROBOAM_TRUSTEE_DOMAIN=domain)
+    line = found["trustee domain"]
+    assert (code, line["state"]) == (0 if state == "ok" else 1, state), line
+    assert words in line["detail"]
+    assert (domain in line["mend"]) == (state == "fail")
+
+
+def test_the_doctor_mends_a_trustee_domain_that_is_missing(stack: Stack) -> None:
+    """What it says to do, done by an administrator as it stands, makes the line ok."""
+    setting = {"JEROBOAM_TRUSTEE_DOMAIN": f"domain-{uuid4()}"}
+    code, found = doctor(stack, **setting)
+    line = found["trustee domain"]
+    assert (code, line["state"]) == (1, "fail")
+    assert "The domain has to exist" in line["detail"]
+    for command in line["mend"].split("; "):
+        stack.openstack(*shlex.split(command)[1:], cloud="admin")
+    try:
+        assert doctor(stack, **setting)[1]["trustee domain"]["state"] == "ok"
+    finally:
+        admin: Any = stack.connect("admin").identity
+        domain = admin.find_domain(setting["JEROBOAM_TRUSTEE_DOMAIN"])
+        admin.update_domain(domain, is_enabled=False)
+        admin.delete_domain(domain)
 
 
 def test_policy_of_who_logs_in(stack: Stack) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from keystoneauth1 import plugin
 from sqlalchemy.engine import make_url
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
@@ -16,6 +17,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from jeroboam import temporal
 from jeroboam.cli.doctor.findings import Finding, fail, ok, warn
 from jeroboam.cloud import Cloud
+from jeroboam.drivers.openstack import translate_cloud_errors
+from jeroboam.errors import JeroboamError
 from jeroboam.models.driver_wire import driver_queue
 from jeroboam.settings import Settings
 from jeroboam.store import migrate
@@ -24,6 +27,11 @@ RPC_TIMEOUT = timedelta(seconds=5)
 CLOUD_TIMEOUT_SECONDS = 10.0
 VALIDATORS = frozenset({"admin", "service"})
 """Roles with which Keystone lets a service validate the tokens of others."""
+
+USER_MANAGERS = frozenset({"admin", "manager"})
+"""Roles with which Keystone lets a user make others in a domain; old ones know the first alone."""
+
+IDENTITY_API = {"interface": plugin.AUTH_INTERFACE, "version": "3"}
 
 CATALOGUE = {
     "orchestration": "Heat's drivers cannot build clusters.",
@@ -60,7 +68,7 @@ def workflow_engine(settings: Settings) -> Iterator[Finding]:
 
 
 def cloud(settings: Settings) -> Iterator[Finding]:
-    """Log in as the service user, and read the catalogue."""
+    """Log in as the service user, in its project and its domain, and read the catalogue."""
     access = Cloud(
         settings.cloud, timeout_seconds=min(CLOUD_TIMEOUT_SECONDS, settings.cloud_timeout_seconds)
     )
@@ -69,6 +77,7 @@ def cloud(settings: Settings) -> Iterator[Finding]:
     who = f"{found.username} in project {found.project_name}"
     yield ok("cloud", f"{access.auth_url} lets '{settings.cloud}' in: {who}.")
     yield _roles(settings, set(found.role_names))
+    yield _trustee_domain(settings, access, found)
     for kind, consequence in CATALOGUE.items():
         yield _endpoint(access, found.service_catalog, kind, consequence)
 
@@ -138,6 +147,34 @@ def _roles(settings: Settings, roles: set[str]) -> Finding:
     mend = "openstack role add --user USER --project service service"
     detail = f"It has the roles {listed}; Keystone will not let it validate the tokens of others."
     return fail(check, f"{detail} Its cloud is '{settings.cloud}'.", mend)
+
+
+def _trustee_domain(settings: Settings, access: Cloud, user: Any) -> Finding:
+    check, domain = "trustee domain", settings.trustee_domain
+    if not domain:
+        return ok(check, "None is set; clusters whose programs call the cloud are refused.")
+    mend = (
+        f"openstack domain create --or-show {domain}; openstack role add --user {user.username} "
+        f"--user-domain {user.user_domain_name} --domain {domain} admin"
+    )
+    try:
+        session: Any = access.domain_session(domain)
+        found = session.auth.get_access(session)
+        count = _count_users(session, found.domain_id)
+    except JeroboamError as error:
+        return fail(check, error.message, mend)
+    detail = f"{user.username} has the roles {', '.join(sorted(found.role_names))} on '{domain}'"
+    if USER_MANAGERS.isdisjoint(found.role_names):
+        return fail(check, f"{detail}, with which Keystone will not let it make users.", mend)
+    return ok(check, f"{detail}, where {count} users are.")
+
+
+def _count_users(session: Any, domain_id: str) -> int:
+    with translate_cloud_errors("Keystone"):
+        answer = session.get(
+            "/users", params={"domain_id": domain_id}, endpoint_filter=IDENTITY_API
+        )
+    return len(answer.json()["users"])
 
 
 def _endpoint(access: Cloud, catalogue: Any, kind: str, consequence: str) -> Finding:

@@ -55,6 +55,9 @@ SETTINGS = {
     "temporal_tls": "Whether to use TLS towards Temporal, with the system's certificates.",
     "temporal_api_key": "API key for Temporal.",
     "cloud": "Entry of `clouds.yaml` with the credentials of Jeroboam's service user.",
+    "trustee_domain": "Name of the Keystone domain for the [users of programs in clusters]"
+    "(../how-to/operate.md#users-for-programs-in-clusters); Magnum's `[trust] "
+    "trustee_domain_name`. Empty: clusters with such programs are refused.",
     "cloud_timeout_seconds": "Longest time that one call to an OpenStack service may take.",
     "api_host": "Address that the API listens on.",
     "api_port": "Port that the API listens on; 9511 is Magnum's.",

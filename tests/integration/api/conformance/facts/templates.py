@@ -50,6 +50,13 @@ FACTS: Sequence[Fact] = (
         status=201,
         shows={"labels": {"a": "1"}},
     ),
+    Fact(
+        CREATE,
+        "the volume driver of Kubernetes is cinder",
+        body=GOOD | {"volume_driver": "cinder"},
+        status=201,
+        shows={"volume_driver": "cinder"},
+    ),
     Fact(CREATE, "an unset coe is 400", body={"image_id": "fake-image"}, status=400),
     Fact(CREATE, "an unset image is 400", body={"coe": "kubernetes"}, status=400),
     refused("an unknown image is 400, not 404", "absent", image_id="absent"),
