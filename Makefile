@@ -31,7 +31,7 @@ kubernetes:
 	@$(BOOTSTRAP) -m tests.kubernetes.programs.build
 
 test-kubernetes: kubernetes
-	@$(BOOTSTRAP) -m pytest --numprocesses=0 tests/kubernetes $(ARGS)
+	@$(BOOTSTRAP) --devcloud -m pytest --numprocesses=0 tests/kubernetes $(ARGS)
 
 test-go-client:
 	@$(BOOTSTRAP) --devcloud -m pytest --numprocesses=0 tests/go_client $(ARGS)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from keystoneauth1 import plugin
+from keystoneauth1.exceptions import EndpointNotFound
 from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
 
@@ -71,6 +72,7 @@ class Accounts:
             password=password,
             trust_id=self._trust(user_id, trust_id),
             region=self._cloud.region,
+            load_balancers=self._has_load_balancers(trust_id),
         )
 
     def remove(self, cluster_id: str, *, keep: str | None = None) -> None:
@@ -119,6 +121,17 @@ class Accounts:
                 session.patch(f"{_USERS}/{user['id']}", json=change, endpoint_filter=_IDENTITY_API)
                 return str(user["id"])
         raise CloudUnavailableError(f"Keystone has a user {name} and does not show it.")
+
+    def _has_load_balancers(self, trust_id: str) -> bool:
+        session = self._cloud.tenant_session(trust_id)
+        with translate_cloud_errors(_KEYSTONE):
+            try:
+                found = session.get_endpoint(
+                    service_type="load-balancer", interface="public", region_name=self._cloud.region
+                )
+            except EndpointNotFound:
+                return False
+        return found is not None
 
     def _trust(self, user_id: str, trust_id: str) -> str:
         """Return the trust of a user that was delegated from another one; make it if need be."""

@@ -24,6 +24,7 @@ _NAME = "account_name"
 _PASSWORD = "account_password"  # noqa: S105 - a name, no secret
 _FIELDS = ("auth_url", "user_id", "trust_id")
 _REGION = "account_region"
+_NO_LOAD_BALANCERS = "account_without_load_balancers"
 
 
 def staged(values: Values, name: str, password: str) -> Values:
@@ -44,7 +45,11 @@ def completed(values: Values, account: CloudAccount) -> Values:
     if values.get(_PASSWORD) != account.password:
         return values
     told = {f"{_ACCOUNT}{field}": getattr(account, field) for field in _FIELDS}
-    return {**values, **told, **({_REGION: account.region} if account.region else {})}
+    if account.region:
+        told[_REGION] = account.region
+    if not account.load_balancers:
+        told[_NO_LOAD_BALANCERS] = "true"
+    return {**values, **told}
 
 
 def reinstated(values: Values, name: str) -> Values:
@@ -72,6 +77,7 @@ def current(values: Values) -> CloudAccount | None:
         **{field: values[f"{_ACCOUNT}{field}"] for field in _FIELDS},
         password=values[_PASSWORD],
         region=values.get(_REGION),
+        load_balancers=_NO_LOAD_BALANCERS not in values,
     )
 
 

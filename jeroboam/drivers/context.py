@@ -68,6 +68,7 @@ class CloudAccount:
         password: Secret; the repr does not show it.
         trust_id: What the cluster's owner delegated to the user; one logs in with it.
         region: In which the cluster is.
+        load_balancers: Whether the cloud has a service for them.
     """
 
     auth_url: str
@@ -75,6 +76,7 @@ class CloudAccount:
     password: str
     trust_id: str
     region: str | None = None
+    load_balancers: bool = True
 
     def __repr__(self) -> str:
         return "CloudAccount(...)"

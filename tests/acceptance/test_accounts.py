@@ -55,6 +55,7 @@ def test_a_program_can_do_what_it_needs(domain: Accounts, tenant: Tenant, cluste
     """It sees the project's servers and has no role beyond those for volumes and load balancers."""
     account = domain.make(name_of(cluster_id), accounts.new_password(), tenant.trust_id)
     assert account.region == "RegionOne"
+    assert not account.load_balancers
     session = log_in(account)
     found = session.auth.get_access(session)  # type: ignore[union-attr]
     assert found.project_id == tenant.identity.project_id

@@ -18,6 +18,7 @@ from jeroboam.drivers.cluster_connection import ADMINISTRATORS
 from jeroboam.drivers.kubernetes.client import ClusterApi
 from tests.conftest import free_port
 from tests.kubernetes.certificates import public_key, server_certificate
+from tests.kubernetes.programs.build import CLOUD_CONTROLLER
 
 HOST = "127.0.0.1"
 READY_SECONDS = 90
@@ -88,6 +89,19 @@ class ControlPlane:
     def run_api(self) -> None:
         """Start the API server anew, whether it can be talked to or not."""
         self._run("kube-apiserver", *self._started["kube-apiserver"])
+
+    def run_cloud_controller(self, cloud_conf: Path, cluster_name: str) -> None:
+        """Start what looks after nodes in an OpenStack cloud."""
+        config = self._kubeconfig()
+        self._run(
+            CLOUD_CONTROLLER,
+            *(f"--kubeconfig={config}", "--leader-elect=false", f"--cluster-name={cluster_name}"),
+            *("--cloud-provider=openstack", f"--cloud-config={cloud_conf}"),
+            *(f"--bind-address={HOST}", f"--secure-port={free_port()}"),
+            f"--authentication-kubeconfig={config}",
+            f"--authorization-kubeconfig={config}",
+            "--node-monitor-period=1s",
+        )
 
     def logs(self) -> str:
         texts = (path.read_text()[-1500:] for path in sorted(self.directory.glob("*.log")))

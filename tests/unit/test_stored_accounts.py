@@ -91,7 +91,8 @@ def test_twice_is_once(
 
 
 @pytest.mark.parametrize("region", [None, "RegionOne"])
-def test_the_region_is_kept(region: str | None) -> None:
-    wanted = CloudAccount("http://keystone/v3", "id", "secret", "trust", region)
+@pytest.mark.parametrize("load_balancers", [True, False])
+def test_what_the_cloud_has_is_kept(region: str | None, *, load_balancers: bool) -> None:
+    wanted = CloudAccount("http://keystone/v3", "id", "secret", "trust", region, load_balancers)
     staged = stored_accounts.staged(OTHERS, "first", "secret")
     assert stored_accounts.current(stored_accounts.completed(staged, wanted)) == wanted

@@ -30,7 +30,7 @@ def generate(plan: KubernetesPlan, account: CloudAccount | None) -> str:
         )
     sections = {
         "Global": _login(account),
-        "LoadBalancer": _load_balancer(plan) if plan.has_cloud_provider else {},
+        "LoadBalancer": _load_balancer(plan, account) if plan.has_cloud_provider else {},
     }
     return "\n".join(_section(name, options) for name, options in sections.items() if options)
 
@@ -60,8 +60,14 @@ def _login(account: CloudAccount) -> Mapping[str, str]:
     return options | ({"region": account.region} if account.region else {})
 
 
-def _load_balancer(plan: KubernetesPlan) -> Mapping[str, str]:
-    """Return how load balancers of services are made: as that of the API."""
+def _load_balancer(plan: KubernetesPlan, account: CloudAccount) -> Mapping[str, str]:
+    """Return how load balancers of services are made: as that of the API.
+
+    The cloud controller manager ends at once where it shall make some and the cloud has no service
+    for them.
+    """
+    if not account.load_balancers:
+        return {"enabled": "false"}
     provider, algorithm = plan.labels["octavia_provider"], plan.labels["octavia_lb_algorithm"]
     options = {"create-monitor": str(plan.labels["octavia_lb_healthcheck"]).lower()}
     if provider:

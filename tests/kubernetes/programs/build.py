@@ -1,4 +1,4 @@
-"""Builds etcd, kubeadm and the servers of a control plane from Go modules.
+"""Builds etcd, kubeadm, the servers of a control plane and its cloud controller from Go modules.
 
 ``go.mod`` beside this file pins the versions and ``go.sum`` their content. The programs go to the
 user's cache, under a name made from both files, so that they are built once: about ten minutes of
@@ -19,12 +19,14 @@ from pathlib import Path
 HERE = Path(__file__).parent
 MODULES = (HERE / "go.mod", HERE / "go.sum")
 VERSION = "v1.36.4"
+CLOUD_CONTROLLER = "openstack-cloud-controller-manager"
 PACKAGES = {
     "etcd": "go.etcd.io/etcd/server/v3",
     "kubeadm": "k8s.io/kubernetes/cmd/kubeadm",
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
     "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
     "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+    CLOUD_CONTROLLER: f"k8s.io/cloud-provider-openstack/cmd/{CLOUD_CONTROLLER}",
 }
 FLAGS = f"-s -w -X k8s.io/component-base/version.gitVersion={VERSION}"
 BUILD_SECONDS = 3000

@@ -4,6 +4,8 @@ go 1.26.0
 
 require k8s.io/kubernetes v1.36.4
 
+require k8s.io/cloud-provider-openstack v1.36.0
+
 require go.etcd.io/etcd/server/v3 v3.6.8 // indirect
 
 replace k8s.io/api => k8s.io/api v0.36.4

@@ -1,6 +1,7 @@
 """cloud.conf tells programs how to log in, whatever characters a password has."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -86,6 +87,12 @@ def test_load_balancers(
     """Those of services are made as that of the API; a network is named by its id or not at all."""
     found = sections(labels=labels, template={"external_network_id": external})
     assert found["LoadBalancer"] == expected
+
+
+def test_a_cloud_without_load_balancers() -> None:
+    """The cloud controller manager would end at once if it had to make some."""
+    account = replace(ACCOUNT, load_balancers=False)
+    assert sections(account)["LoadBalancer"] == {"enabled": "false"}
 
 
 def test_volumes_alone() -> None:
