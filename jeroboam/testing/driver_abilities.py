@@ -8,6 +8,7 @@ import pytest
 from jeroboam.drivers.base import (
     Phase,
     SupportsCertificateRotation,
+    SupportsCloudAccount,
     SupportsHealth,
     SupportsNodeGroups,
     SupportsReboot,
@@ -157,6 +158,15 @@ class AbilityRules(SizeRules):
             call = living.call(Method.RENEW_CERTIFICATES, group=group.uuid, secrets=secrets)
             living.do(call)
             assert names(living.nodes(group)) == before
+
+    def test_need_of_an_account(self, case: DriverCase) -> None:
+        """Whether programs in a cluster call the cloud is known at once, and does not change."""
+        if not isinstance(case.driver, SupportsCloudAccount):
+            pytest.skip("The driver's clusters hold no program that calls the cloud.")
+        needed = case.driver.needs_cloud_account(case.spec)
+        assert case.driver.needs_cloud_account(case.spec) is needed
+        assert not needed or case.context.read_secrets().account is not None
+        assert case.count_objects() == 0
 
     def test_no_downgrade(self, living: LivingCluster) -> None:
         """The way back is no upgrade that a user may ask for."""

@@ -26,6 +26,7 @@ LABELS = {
     "kubeapi_options": "--profiling=false --audit-log-path=-",
     "kubeproxy_options": "--proxy-mode=nftables --conntrack-max-per-core=0",
     "cgroup_v1_allowed": "true",
+    "cloud_provider_enabled": "true",
 }
 TAINT = {"key": "dedicated", "value": "tests", "effect": "NoSchedule"}
 SPECS: dict[str, dict[str, Any]] = {

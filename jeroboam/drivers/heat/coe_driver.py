@@ -2,9 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from jeroboam.drivers.base import (
+    CloudAccount,
     ClusterSecrets,
     DriverContext,
     SupportsHealth,
@@ -40,6 +42,8 @@ from jeroboam.models.cluster import MASTER
 # Nodes get a little less time than the stack, so that the stack's failure names them.
 _MARGIN_SECONDS = 60
 _LONGEST_WAIT_SECONDS = 43200
+
+_ANY_ACCOUNT = CloudAccount(auth_url="", user_id="", password="", trust_id="")
 
 
 class CoeHeatDriver(
@@ -111,14 +115,13 @@ class CoeHeatDriver(
 
     def setup(self, context: DriverContext, spec: ClusterSpec, group: NodeGroup) -> Setup:
         """Return what the nodes of a group are set up from."""
-        plan = self.plan(spec, group)
-        node = manifest.read(
-            self.definition_for(context).files,
-            group.role,
-            self.contents(spec, group, context.read_secrets()),
-            self.kernel_arguments(spec, group) if self.document.sets_kernel_arguments else (),
-        )
-        return Setup.of(plan.image_of(group), self.document.render(node), plan.coe_version)
+        plan, secrets = self.plan(spec, group), context.read_secrets()
+        user_data = self._user_data(context, spec, group, secrets)
+        # Another account is handed over to the cluster; no node is set up anew for it.
+        lasting = user_data
+        if secrets.account is not None:
+            lasting = self._user_data(context, spec, group, replace(secrets, account=_ANY_ACCOUNT))
+        return Setup.of(plan.image_of(group), user_data, plan.coe_version, lasting)
 
     def told(
         self, context: DriverContext, spec: ClusterSpec, servers: Mapping[str, Any]
@@ -221,10 +224,13 @@ class CoeHeatDriver(
         release = where.read(found.parameters, "release")
         slot = setups.next_slot(where.read(found.parameters, "slot"), release, setup.release)
         values = {**setup.parameters(), "slot": slot}
+        if release == setup.release:
+            # Heat would replace servers whose user data differ in nothing but the account.
+            del values["user_data"]
+        elif group.role == MASTER:
+            self.check_masters(spec, "Upgrading")
         if group.role != MASTER:
             values["batch"] = batch_size or max(1, group.node_count)
-        elif release != setup.release:
-            self.check_masters(spec, "Upgrading")
         renewal = self._renewal(context, spec, group, found, timeout_minutes)
         heat.change(context, spec, where, found, values, timeout_minutes, renewal)
 
@@ -279,6 +285,17 @@ class CoeHeatDriver(
             return self.components(context, spec, address)
 
         return health.checked(spec, lambda: self.observe(context, spec), components)
+
+    def _user_data(
+        self, context: DriverContext, spec: ClusterSpec, group: NodeGroup, secrets: ClusterSecrets
+    ) -> str:
+        node = manifest.read(
+            self.definition_for(context).files,
+            group.role,
+            self.contents(spec, group, secrets),
+            self.kernel_arguments(spec, group) if self.document.sets_kernel_arguments else (),
+        )
+        return self.document.render(node)
 
     def _common_facts(self, plan: NodePlan, timeout_minutes: int) -> dict[str, Any]:
         return {

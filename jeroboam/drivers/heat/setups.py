@@ -28,9 +28,14 @@ class Setup:
     version: str
 
     @classmethod
-    def of(cls, image: str, user_data: str, version: str) -> "Setup":
-        """Return a set-up with its digest."""
-        release = sha256(f"{image}\n{user_data}".encode()).hexdigest()[:_DIGEST]
+    def of(cls, image: str, user_data: str, version: str, lasting: str | None = None) -> "Setup":
+        """Return a set-up with its digest.
+
+        Args:
+            lasting: The document without what may change and no node is set up anew for.
+        """
+        text = user_data if lasting is None else lasting
+        release = sha256(f"{image}\n{text}".encode()).hexdigest()[:_DIGEST]
         return cls(image, user_data, release, version)
 
     def __repr__(self) -> str:

@@ -1,14 +1,21 @@
 """What every driver can do whose clusters run Kubernetes, whatever engine builds them."""
 
+from abc import abstractmethod
 from typing import ClassVar
 
-from jeroboam.drivers.base import DriverContext, SupportsHealth, SupportsMonitor
+from jeroboam.drivers.base import (
+    DriverContext,
+    SupportsCloudAccount,
+    SupportsHealth,
+    SupportsMonitor,
+)
 from jeroboam.drivers.coe_api import CoeApi, SupportsCoeApi
-from jeroboam.drivers.kubernetes import monitor, scale
+from jeroboam.drivers.kubernetes import account, cloud_conf, monitor, scale
 from jeroboam.drivers.kubernetes.api import KUBERNETES_API
 from jeroboam.drivers.kubernetes.client import ClusterApi
+from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from jeroboam.drivers.nodes.drains import DrainsByApi, Scale
-from jeroboam.models import ClusterSpec
+from jeroboam.models import ClusterSpec, NodeGroup
 from jeroboam.models.monitoring import Observation
 
 
@@ -33,3 +40,22 @@ class RunsKubernetes(SupportsHealth, SupportsCoeApi, SupportsMonitor, DrainsByAp
     def api_of(self, context: DriverContext, spec: ClusterSpec) -> ClusterApi:
         """Return the API of Kubernetes."""
         return ClusterApi.of(spec.cluster.api_address, context.read_secrets())
+
+
+class InstallsCloudPrograms(RunsKubernetes, SupportsCloudAccount):
+    """To be derived from in place of the former by drivers that set up the clusters themselves."""
+
+    @abstractmethod
+    def plan(self, spec: ClusterSpec, group: NodeGroup | None = None) -> KubernetesPlan:
+        """Read a cluster's labels and template."""
+
+    def needs_cloud_account(self, spec: ClusterSpec) -> bool:
+        """Return whether the cluster has a cloud controller manager or volumes of Cinder."""
+        return self.plan(spec).needs_account
+
+    def hand_over_account(self, context: DriverContext, spec: ClusterSpec) -> None:
+        """Renew the Secret, and restart the pods that have read the former one."""
+        secrets = context.read_secrets()
+        text = cloud_conf.generate(self.plan(spec), secrets.account)
+        with ClusterApi.of(spec.cluster.api_address, secrets) as api:
+            account.hand_over(api, text)

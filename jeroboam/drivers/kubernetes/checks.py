@@ -4,7 +4,7 @@ from ipaddress import IPv4Network
 from itertools import combinations
 
 from jeroboam.drivers.kubernetes.moves import check_node_group
-from jeroboam.drivers.kubernetes.plan import KubernetesPlan, Planner
+from jeroboam.drivers.kubernetes.plan import CINDER, KubernetesPlan, Planner
 from jeroboam.drivers.nodes.checks import (
     check_flavors,
     check_texts,
@@ -27,7 +27,7 @@ def check(planner: Planner, spec: ClusterSpec) -> None:
     plan = planner(spec)
     _check_networks(plan)
     check_where(plan)
-    check_unsupported(spec.template, "containerd")
+    check_unsupported(spec.template, "containerd", CINDER)
     check_texts(spec.template)
     _check_groups(planner, spec)
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from jeroboam.drivers.base import ClusterSecrets
-from jeroboam.drivers.kubernetes import kubeadm
+from jeroboam.drivers.kubernetes import cloud_programs, kubeadm
 from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from jeroboam.drivers.nodes import placeholders
 from jeroboam.drivers.nodes.texts import environment, proxy_dropin, proxy_settings
@@ -16,7 +16,11 @@ _KERNEL_ARGUMENTS = {"permissive": ("enforcing=0",), "disabled": ("selinux=0",)}
 
 
 def generate(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGroup) -> Contents:
-    """Return all texts that a node of a group may need; an empty one means that it does not."""
+    """Return all texts that a node of a group may need; an empty one means that it does not.
+
+    Raises:
+        InvalidRequestError: Programs in the cluster need an account of the cloud, and have none.
+    """
     proxies = proxy_settings(plan.spec.template, plan.no_proxy)
     return {
         "cluster_env": environment(cluster_settings(plan)),
@@ -35,6 +39,7 @@ def generate(plan: KubernetesPlan, secrets: ClusterSecrets, group: NodeGroup) ->
         "kubeadm_init": kubeadm.init_documents(plan, secrets),
         "kubeadm_join": kubeadm.join_document(plan, secrets, group),
         **certificates(secrets),
+        **cloud_programs.generate(plan, secrets),
     }
 
 

@@ -27,6 +27,9 @@ VOLUME_PLUGINS = "/var/lib/kubelet/volume-plugins"
 
 _SIGNER = {"name": "cluster-signing-cert-file", "value": "/etc/kubernetes/pki/ca-signer.crt"}
 
+# Nodes take no pods until the cloud controller manager has told the cluster what they are.
+_EXTERNAL_CLOUD = {"name": "cloud-provider", "value": "external"}
+
 # kube-proxy brings the tool along in its image.
 _IGNORED_CHECKS = ["FileExisting-conntrack"]
 _FOR_EVER = "0s"
@@ -133,6 +136,7 @@ def node_registration(plan: KubernetesPlan, group: NodeGroup) -> Mapping[str, An
         "kubeletExtraArgs": [
             {"name": "node-ip", "value": placeholders.NODE_ADDRESS},
             {"name": "node-labels", "value": ",".join(f"{k}={v}" for k, v in node_labels.items())},
+            *([_EXTERNAL_CLOUD] if plan.has_cloud_provider else ()),
             *_arguments(plan.labels["kubelet_options"]),
         ],
     }

@@ -1,4 +1,4 @@
-"""The labels of the Kubernetes drivers on Heat; names are Magnum's wherever it has one."""
+"""The labels of the Kubernetes drivers; names are Magnum's wherever it has one."""
 
 import re
 from typing import Any
@@ -33,6 +33,24 @@ KUBE_PROXY = Kind(
     lambda text: parse_flags(
         text, {"proxy-mode", "metrics-bind-address", "conntrack-max-per-core"}
     ),
+)
+
+OLDEST_PROGRAMS = (1, 27)
+"""The first of cloud-provider-openstack whose manifests name the images of a release."""
+
+
+def _program_tag(text: str) -> str:
+    tag = str(VERSION.parse(text))
+    major, minor, *_ = (int(part) for part in re.findall(r"\d+", tag))
+    if (major, minor) < OLDEST_PROGRAMS:
+        raise ValueError(text)
+    return tag
+
+
+PROGRAM_VERSION = Kind("version", "a version as v1.36.0, from v1.27.0 on", _program_tag)
+
+_CLOUD_PROVIDER_OPENSTACK = (
+    "https://raw.githubusercontent.com/kubernetes/cloud-provider-openstack/{tag}/manifests"
 )
 
 _COMPONENTS = (
@@ -148,7 +166,7 @@ _CLOUD = (
         "octavia_lb_healthcheck",
         BOOLEAN,
         "true",
-        "Whether the API's load balancer looks which masters answer.",
+        "Whether load balancers, of the API and of services, look which nodes answer.",
     ),
 )
 _ADDONS = (
@@ -171,6 +189,76 @@ _ADDONS = (
         URLS,
         "",
         "Manifests that the first master applies once, when the cluster is founded.",
+    ),
+)
+_CLOUD_PROGRAMS = (
+    Label(
+        "cloud_provider_enabled",
+        BOOLEAN,
+        "false",
+        "Whether the cluster has OpenStack's cloud controller manager, which makes load balancers "
+        "of services.",
+    ),
+    Label(
+        "cloud_provider_tag",
+        PROGRAM_VERSION,
+        "v1.36.0",
+        "Version of the cloud controller manager that a first master installs.",
+    ),
+    Label(
+        "cloud_provider_manifest_url",
+        URL,
+        f"{_CLOUD_PROVIDER_OPENSTACK}/controller-manager",
+        "Where its manifests are; `{tag}` stands for cloud_provider_tag, `/<file>` follows.",
+    ),
+    Label(
+        "cinder_csi_enabled",
+        BOOLEAN,
+        "true",
+        "Whether the cluster has Cinder's CSI driver, which makes volumes of claims; only where "
+        "the template's volume_driver is `cinder`.",
+    ),
+    Label(
+        "cinder_csi_plugin_tag",
+        PROGRAM_VERSION,
+        "v1.36.0",
+        "Version of Cinder's CSI driver that a first master installs.",
+    ),
+    Label(
+        "cinder_csi_manifest_url",
+        URL,
+        f"{_CLOUD_PROVIDER_OPENSTACK}/cinder-csi-plugin",
+        "Where its manifests are; `{tag}` stands for cinder_csi_plugin_tag, `/<file>` follows.",
+    ),
+    Label(
+        "csi_cinder_availability_zone",
+        NAME,
+        "",
+        "Availability zone of volumes of the storage class `cinder`; without it that of the node.",
+    ),
+    Label(
+        "csi_cinder_reclaim_policy",
+        choice("Delete", "Retain"),
+        "Delete",
+        "What becomes of its volumes when their claims are deleted.",
+    ),
+    Label(
+        "csi_cinder_volume_binding_mode",
+        choice("WaitForFirstConsumer", "Immediate"),
+        "WaitForFirstConsumer",
+        "When its volumes are made.",
+    ),
+    Label(
+        "csi_cinder_fstype",
+        choice("ext4", "ext3", "xfs", "btrfs"),
+        "ext4",
+        "File system of its volumes.",
+    ),
+    Label(
+        "csi_cinder_allow_volume_expansion",
+        BOOLEAN,
+        "true",
+        "Whether its volumes may grow.",
     ),
 )
 _COMPONENT_OPTIONS = (
@@ -211,7 +299,15 @@ _COMPONENT_OPTIONS = (
     ),
 )
 
-TABLE = LabelTable((*_COMPONENTS, *_NETWORK, *_CLOUD, *_ADDONS, *_COMPONENT_OPTIONS), RETIRED)
+TABLE = LabelTable(
+    (*_COMPONENTS, *_NETWORK, *_CLOUD, *_ADDONS, *_CLOUD_PROGRAMS, *_COMPONENT_OPTIONS), RETIRED
+).having(
+    meanings={
+        "octavia_provider": "Octavia provider of load balancers, of the API and of services.",
+        "octavia_lb_algorithm": "How they choose a node; SOURCE_IP_PORT for the provider ovn, else "
+        "ROUND_ROBIN.",
+    },
+)
 
 
 _NO_RUNTIME = {"containerd_version": "v2.4.2", "runc_version": "v1.5.2"}

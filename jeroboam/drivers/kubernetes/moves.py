@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from jeroboam.drivers.kubernetes.plan import DEFAULT_NETWORK_DRIVER, Planner
+from jeroboam.drivers.kubernetes.plan import DEFAULT_NETWORK_DRIVER, KubernetesPlan, Planner
 from jeroboam.drivers.nodes import moves
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, NodeGroup
@@ -23,6 +23,8 @@ FIXED_LABELS = (
     *("docker_volume_type", "availability_zone", "server_group_policy"),
     *("octavia_provider", "octavia_lb_algorithm", "octavia_lb_healthcheck"),
     *("master_lb_floating_ip_enabled", "master_lb_allowed_cidrs"),
+    *("csi_cinder_availability_zone", "csi_cinder_reclaim_policy"),
+    *("csi_cinder_volume_binding_mode", "csi_cinder_fstype", "csi_cinder_allow_volume_expansion"),
 )
 
 # What a node group may have otherwise than its cluster; the rest holds for all nodes.
@@ -68,6 +70,7 @@ def check_upgrade(plan: Planner, spec: ClusterSpec, target: ClusterSpec) -> None
         InvalidRequestError: With what stands in the way and what is possible.
     """
     moves.check_kind(spec, target, DEFAULT_NETWORK_DRIVER)
+    _check_cloud_programs(plan(spec), plan(target))
     moves.check_fixed_labels(plan, spec, target, FIXED_LABELS)
     before = {group.uuid: group for group in spec.node_groups}
     for group in target.node_groups:
@@ -133,6 +136,21 @@ def check_node_group(plan: Planner, spec: ClusterSpec, group: NodeGroup) -> None
     """
     moves.check_node_group(plan, spec, group, OF_GROUPS)
     _check_skew(plan, spec)
+
+
+def _check_cloud_programs(old: KubernetesPlan, new: KubernetesPlan) -> None:
+    """What calls the cloud is installed when a cluster is founded, and so is its account."""
+    for program, has, would_have in (
+        ("a cloud controller manager", old.has_cloud_provider, new.has_cloud_provider),
+        ("Cinder's CSI driver", old.has_cinder_csi, new.has_cinder_csi),
+    ):
+        if has != would_have:
+            raise InvalidRequestError(
+                f"The cluster {'has' if has else 'lacks'} {program} and would "
+                f"{'lose' if has else 'get'} it, which an upgrade cannot change. Choose a template "
+                "that has the same volume_driver, and the same labels cloud_provider_enabled and "
+                "cinder_csi_enabled."
+            )
 
 
 def _check_step(name: str, old: Version, new: Version) -> None:

@@ -12,6 +12,8 @@ from jeroboam.models import ClusterSpec, NodeGroup
 NETWORK_DRIVERS = ("calico", "flannel")
 DEFAULT_NETWORK_DRIVER = "flannel"
 DEFAULT_API_PORT = 6443
+CINDER = "cinder"
+"""The volume driver of Kubernetes clusters; a template may also name none."""
 
 
 class Planner(Protocol):
@@ -103,6 +105,40 @@ class KubernetesPlan(NodePlan):
             return ""
         tag = str(self.labels["metrics_server_tag"])
         return str(self.labels["metrics_server_manifest_url"]).replace("{tag}", tag)
+
+    @property
+    def has_cloud_provider(self) -> bool:
+        """Whether the cluster has OpenStack's cloud controller manager."""
+        return bool(self.labels["cloud_provider_enabled"])
+
+    @property
+    def has_cinder_csi(self) -> bool:
+        """Whether the cluster has Cinder's CSI driver."""
+        wanted = self.spec.template.volume_driver == CINDER
+        return wanted and bool(self.labels["cinder_csi_enabled"])
+
+    @property
+    def needs_account(self) -> bool:
+        """Whether programs in the cluster call the cloud."""
+        return self.has_cloud_provider or self.has_cinder_csi
+
+    @property
+    def cloud_provider_url(self) -> str:
+        """Where the manifests of the cloud controller manager are; empty if it is not wanted."""
+        if not self.has_cloud_provider:
+            return ""
+        return self._manifests("cloud_provider_manifest_url", "cloud_provider_tag")
+
+    @property
+    def cinder_csi_url(self) -> str:
+        """Where the manifests of Cinder's CSI driver are; empty if it is not wanted."""
+        if not self.has_cinder_csi:
+            return ""
+        return self._manifests("cinder_csi_manifest_url", "cinder_csi_plugin_tag")
+
+    def _manifests(self, url: str, tag: str) -> str:
+        """Return the folder of manifests that a label names, for the release of another."""
+        return str(self.labels[url]).replace("{tag}", str(self.labels[tag])).rstrip("/")
 
     @property
     def no_proxy(self) -> str:

@@ -6,9 +6,10 @@ for Magnum often say so.
 
 _MANIFEST = "Name its manifest in addon_manifest_urls, or install it when the cluster is up."
 _CREDENTIALS = (
-    "It needs credentials of the cloud, and this driver puts none into clusters. Install it when "
-    "the cluster is up, with an application credential of yours."
+    "Install it when the cluster is up, with an application credential of yours. The account that "
+    "cloud_provider_enabled and cinder_csi_enabled bring into a cluster is for these two alone."
 )
+_SIDECAR = "The manifests of Cinder's CSI driver name it. Set cinder_csi_plugin_tag."
 _HELM = "Nothing is installed by Helm. Name manifests in addon_manifest_urls."
 _API_FLAG = "Set the flags of the API server in kubeapi_options."
 
@@ -54,13 +55,13 @@ RETIRED = {
     ),
     **dict.fromkeys(
         (
-            *("cloud_provider_enabled", "cloud_provider_tag"),
-            *("cinder_csi_enabled", "cinder_csi_plugin_tag", "csi_attacher_tag"),
-            *("csi_provisioner_tag", "csi_snapshotter_tag", "csi_resizer_tag"),
-            *("csi_node_driver_registrar_tag", "csi_liveness_probe_tag"),
-            *("csi_cinder_availability_zone", "csi_cinder_reclaim_policy"),
-            *("csi_cinder_volume_binding_mode", "csi_cinder_fstype"),
-            *("csi_cinder_allow_volume_expansion",),
+            *("csi_attacher_tag", "csi_provisioner_tag", "csi_snapshotter_tag"),
+            *("csi_resizer_tag", "csi_node_driver_registrar_tag", "csi_liveness_probe_tag"),
+        ),
+        _SIDECAR,
+    ),
+    **dict.fromkeys(
+        (
             *("manila_csi_plugin_tag", "manila_csi_share_network_id"),
             *("keystone_auth_enabled", "k8s_keystone_auth_tag"),
             *("octavia_ingress_controller_tag", "magnum_auto_healer_tag", "autoscaler_tag"),

@@ -40,11 +40,14 @@ def check_where(plan: NodePlan) -> None:
         )
 
 
-def check_unsupported(template: ClusterTemplate, engine: str) -> None:
+def check_unsupported(
+    template: ClusterTemplate, engine: str, volume_driver: str | None = None
+) -> None:
     """Check that nothing is asked for which would have to be ignored.
 
     Args:
         engine: What runs the containers, for the message.
+        volume_driver: The only one that the COE has, if it has any.
 
     Raises:
         InvalidRequestError: With the field.
@@ -52,13 +55,18 @@ def check_unsupported(template: ClusterTemplate, engine: str) -> None:
     wishes = {
         "tls_disabled": template.tls_disabled,
         "registry_enabled": template.registry_enabled,
-        "volume_driver": template.volume_driver,
+        "volume_driver": None if volume_driver else template.volume_driver,
     }
     for field, value in wishes.items():
         if value:
             raise InvalidRequestError(
                 f"{field} is {str(value).lower()}, which this driver cannot do. Leave it unset."
             )
+    if volume_driver and template.volume_driver not in {None, "", volume_driver}:
+        raise InvalidRequestError(
+            f"volume_driver is '{template.volume_driver}'; this driver knows {volume_driver}. Set "
+            "that or nothing."
+        )
     if template.docker_storage_driver not in _STORAGE_DRIVERS:
         raise InvalidRequestError(
             f"docker_storage_driver is '{template.docker_storage_driver}'; {engine} uses "

@@ -3,9 +3,10 @@
 The manifest is YAML. ``directories``, ``files`` and ``units`` each have a ``path`` or ``name`` and
 the ``roles`` that get them (all if there are none). A text comes ``from`` a file of the driver or
 is ``content`` that the driver's family generates under that name; an empty text leaves its file or
-drop-in out. ``words`` are replaced in all texts and paths. ``include`` takes in other manifests;
-an entry of the including one replaces the included one of the same path or name. ``commands`` are
-for documents that can run some. Pure but for reading the files.
+drop-in out. A file or unit may be there only ``if`` a text of that name is generated. ``words``
+are replaced in all texts and paths. ``include`` takes in other manifests; an entry of the including
+one replaces the included one of the same path or name. ``commands`` are for documents that can run
+some. Pure but for reading the files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -139,7 +140,7 @@ class _Reader:
             files=tuple(
                 File(self._path(entry), entry["mode"], text)
                 for entry in self._mine(listed["files"])
-                if (text := self._text(entry))
+                if self._wanted(entry) and (text := self._text(entry))
             ),
             units=tuple(
                 unit for entry in self._mine(listed["units"]) if (unit := self._unit(entry))
@@ -167,9 +168,12 @@ class _Reader:
     def _path(self, entry: _Entry) -> str:
         return self._worded(str(entry["path"])).format_map(self._contents)
 
+    def _wanted(self, entry: _Entry) -> bool:
+        """Whether an entry is there at all; one may be there only ``if`` a text is generated."""
+        return "if" not in entry or bool(self._generated(entry["if"]))
+
     def _unit(self, entry: _Entry) -> Unit | None:
-        """Return a unit; one to be masked only ``if`` a text is generated may be none at all."""
-        if "if" in entry and not self._generated(entry["if"]):
+        if not self._wanted(entry):
             return None
         return Unit(
             name=entry["name"],

@@ -18,7 +18,7 @@ from jeroboam.drivers.base import (
 from jeroboam.drivers.heat import clients, leftovers, node_actions, remains, services
 from jeroboam.drivers.kubernetes import contents, labels, moves
 from jeroboam.drivers.kubernetes import health as kubernetes_health
-from jeroboam.drivers.kubernetes.abilities import RunsKubernetes
+from jeroboam.drivers.kubernetes.abilities import InstallsCloudPrograms
 from jeroboam.drivers.kubernetes.checks import check
 from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from jeroboam.drivers.labels import LabelTable
@@ -41,7 +41,7 @@ _SIGNAL = f'{{"console": "{orders.REPORT}"}}\n'
 
 
 class ServersDriver(
-    ClusterDriver, SupportsNodeGroups, SupportsReboot, SupportsRebuild, RunsKubernetes
+    ClusterDriver, SupportsNodeGroups, SupportsReboot, SupportsRebuild, InstallsCloudPrograms
 ):
     """A driver of Kubernetes clusters with one master, whose servers an engine makes.
 

@@ -25,6 +25,8 @@ BASE = {
         {"path": "/masters", "mode": 0o600, "content": "one", "roles": ["master"]},
         {"path": "/empty", "mode": 0o644, "content": "nothing"},
         {"path": "/{name}/x", "mode": 0o644, "from": "text"},
+        {"path": "/wanted", "mode": 0o644, "from": "text", "if": "one"},
+        {"path": "/unwanted", "mode": 0o644, "from": "text", "if": "nothing"},
     ],
     "units": [
         {"name": "a.service", "enabled": True, "from": "unit"},
@@ -65,6 +67,7 @@ def test_manifest_includes_another(layered: Files) -> None:
         "/elsewhere/one": (0o644, "1 is at /elsewhere"),
         "/masters": (0o640, "2"),
         "/called/x": (0o644, "shared /elsewhere"),
+        "/wanted": (0o644, "shared /elsewhere"),
     }
     assert node.directories[0].path == "/elsewhere/kept"
     assert node.commands == (("touch", "/elsewhere/touched"),)

@@ -9,7 +9,7 @@ from jeroboam.drivers.base import (
 )
 from jeroboam.drivers.heat.coe_driver import CoeHeatDriver
 from jeroboam.drivers.kubernetes import contents, health, labels, moves
-from jeroboam.drivers.kubernetes.abilities import RunsKubernetes
+from jeroboam.drivers.kubernetes.abilities import InstallsCloudPrograms
 from jeroboam.drivers.kubernetes.checks import check
 from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from jeroboam.drivers.labels import LabelTable
@@ -18,7 +18,7 @@ from jeroboam.drivers.nodes.manifest import Contents
 from jeroboam.models import ClusterSpec, NodeGroup
 
 
-class KubernetesHeatDriver(CoeHeatDriver, RunsKubernetes, SupportsCertificateRotation):
+class KubernetesHeatDriver(CoeHeatDriver, InstallsCloudPrograms, SupportsCertificateRotation):
     """A Heat driver whose nodes are made Kubernetes by kubeadm."""
 
     labels: ClassVar[LabelTable] = labels.TABLE

@@ -16,6 +16,7 @@ from jeroboam.drivers.nodes.cloud_config import HEADER, UNITS, CloudConfig
 from jeroboam.drivers.nodes.ignition import Ignition
 from jeroboam.models import ClusterSpec
 from tests.fakes import NoCloud
+from tests.unit.drivers.heat.accounts import with_account
 from tests.unit.drivers.heat.clusters import secrets
 
 DRIVERS: dict[str, type[KubernetesHeatDriver]] = {
@@ -51,8 +52,10 @@ def documents(
     spec: ClusterSpec, driver: type[KubernetesHeatDriver] = FedoraCoreosDriver
 ) -> dict[str, str]:
     """Return the user data that the driver gives to Heat."""
-    context = DriverContext("c:o:s", NoCloud(), secrets)
-    facts = driver().facts(context, spec, 60)
+    made = driver()
+    read = with_account if made.needs_cloud_account(spec) else secrets
+    context = DriverContext("c:o:s", NoCloud(), read)
+    facts = made.facts(context, spec, 60)
     return {role: facts[f"{role}_setup"].user_data for role in ("master", "worker")}
 
 

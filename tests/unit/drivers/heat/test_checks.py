@@ -26,6 +26,8 @@ DRIVER = FedoraCoreosDriver()
         {"template": {"http_proxy": "http://proxy:3128", "no_proxy": "10.0.0.0/8, .example.org"}},
         {"template": {"insecure_registry": "registry.example.org:5000"}},
         {"template": {"docker_storage_driver": "overlay2"}},
+        {"template": {"volume_driver": "cinder"}},
+        {"template": {"volume_driver": ""}, "labels": {"cloud_provider_enabled": "true"}},
         {"fixed_network": "n", "labels": {"fixed_subnet_cidr": "10.100.0.0/24"}},
     ],
 )
@@ -76,7 +78,10 @@ def test_accepted(fields: dict[str, Any]) -> None:
         ),
         ({"template": {"tls_disabled": True}}, "tls_disabled"),
         ({"template": {"registry_enabled": True}}, "registry_enabled"),
-        ({"template": {"volume_driver": "cinder"}}, "volume_driver is cinder"),
+        (
+            {"template": {"volume_driver": "rexray"}},
+            "volume_driver is 'rexray'; this driver knows cinder. Set that or nothing",
+        ),
         ({"template": {"docker_storage_driver": "devicemapper"}}, "docker_storage_driver"),
         ({"template": {"http_proxy": "http://x' ; rm -rf /"}}, "http_proxy"),
         ({"template": {"no_proxy": "a\nb"}}, "no_proxy"),

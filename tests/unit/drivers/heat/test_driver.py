@@ -1,6 +1,7 @@
 """Each call of the driver can be repeated, whatever became of the one before."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from jeroboam.errors import (
     NotFoundError,
 )
 from jeroboam.models import ClusterSpec
+from tests.unit.drivers.heat.accounts import ACCOUNT, with_account, with_programs
 from tests.unit.drivers.heat.clusters import make_spec, secrets
 from tests.unit.drivers.heat.fake_connection import FakeConnection, Thing
 from tests.unit.drivers.heat.fake_heat import FakeCloud, FakeHeat, serving
@@ -371,6 +373,23 @@ def test_upgrade_to_what_is_there(heat: FakeHeat, context: DriverContext) -> Non
     ((_, _, body),) = heat.changes()
     assert body["parameters"]["worker_slot"] == "b"
     assert body["parameters"]["worker_batch"] == 1
+
+
+def test_upgrade_after_another_account(heat: FakeHeat, context: DriverContext) -> None:
+    """Masters that were set up with a former account stay, also where they may not be replaced."""
+    spec = with_programs(trust_id="p1", uuid=SPEC.cluster.uuid)
+    was = replace(context, read_secrets=with_account)
+    release = DRIVER.setup(was, spec, spec.masters).release
+    parameters = {**PARAMETERS, "master_release": release, "master_slot": "b"}
+    existing(heat, "CREATE_COMPLETE", tags=BEFORE, parameters=parameters)
+    another = replace(ACCOUNT, password="another")
+    now = replace(context, read_secrets=lambda: with_account(another))
+    DRIVER.upgrade_node_group(now, spec, spec.masters, 1, 30)
+    ((_, _, body),) = heat.changes()
+    assert body["parameters"]["master_slot"] == "b"
+    assert body["parameters"]["master_release"] == release
+    # Heat replaces a server whose user data differ, whatever they are about.
+    assert "master_user_data" not in body["parameters"]
 
 
 def test_upgrade_of_the_only_master(heat: FakeHeat, context: DriverContext) -> None:

@@ -17,6 +17,7 @@ from jeroboam.drivers.nodes.placeholders import PATTERN
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec
 from tests.fakes import NoCloud
+from tests.unit.drivers.heat.accounts import CINDER, CLOUD_PROVIDER
 from tests.unit.drivers.heat.clusters import make_spec, secrets
 from tests.unit.drivers.heat.nodes import HEAT_VALUES, boot, decode, documents, files, units
 
@@ -128,12 +129,14 @@ SPECS = {
             "kubelet_options": "--max-pods=50",
             "kubeapi_options": "--profiling=false --audit-log-path=-",
             "kubeproxy_options": "--proxy-mode=nftables",
+            **CLOUD_PROVIDER,
         },
         template={
             "http_proxy": "http://proxy.example.org:3128",
             "https_proxy": "http://proxy.example.org:3128",
             "no_proxy": "10.0.0.0/8",
             "insecure_registry": "registry.example.org:5000",
+            **CINDER,
         },
         group={"node_labels": {"a": "b"}},
     ),

@@ -23,6 +23,8 @@ def test_defaults_are_valid() -> None:
     assert values["availability_zone"] is None
     assert values["kubeapi_options"] is None
     assert values["os_auto_update"] is False
+    assert values["cloud_provider_enabled"] is False
+    assert values["cinder_csi_enabled"] is True
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,12 @@ def test_defaults_are_valid() -> None:
         ("container_infra_prefix", "reg istry", "a registry"),
         ("kube_binaries_url", "ftp://x", "an http or https URL"),
         ("containerd_tarball_sha256", "abc", "64 hexadecimal digits"),
+        ("cloud_provider_tag", "latest", "a version as v1.36.0, from v1.27.0 on"),
+        ("cloud_provider_tag", "v1.26.4", "a version as v1.36.0, from v1.27.0 on"),
+        ("cinder_csi_plugin_tag", "v0.99.0", "a version as v1.36.0, from v1.27.0 on"),
+        ("csi_cinder_reclaim_policy", "Recycle", "one of Delete, Retain"),
+        ("csi_cinder_volume_binding_mode", "Later", "one of WaitForFirstConsumer, Immediate"),
+        ("csi_cinder_fstype", "ntfs", "one of ext4, ext3, xfs, btrfs"),
         ("availability_zone", 'nova"', "a name without blanks"),
     ],
 )

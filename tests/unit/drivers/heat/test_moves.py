@@ -10,6 +10,7 @@ from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.drivers.kubernetes import labels, moves
 from jeroboam.errors import InvalidRequestError
 from jeroboam.models import ClusterSpec, Node
+from tests.unit.drivers.heat.accounts import CINDER, CLOUD_PROVIDER
 from tests.unit.drivers.heat.clusters import make_spec
 
 DRIVER = FedoraCoreosDriver()
@@ -90,6 +91,9 @@ def test_workers_must_not_fall_behind() -> None:
         ({"template": {"external_network_id": "other"}}, "external_network_id"),
         ({"labels": {"fixed_subnet_cidr": "10.9.0.0/24"}}, "fixed_subnet_cidr"),
         ({"labels": {"flannel_network_cidr": "10.9.0.0/16"}}, "flannel_network_cidr"),
+        ({"labels": {"cloud_provider_enabled": "true"}}, "lacks a cloud controller manager and"),
+        ({"template": {"volume_driver": "cinder"}}, "lacks Cinder's CSI driver and would get it"),
+        ({"labels": {"csi_cinder_fstype": "xfs"}}, "csi_cinder_fstype is 'ext4'"),
         ({"labels": {"etcd_volume_size": "9"}}, "etcd_volume_size is '5' and would become '9'"),
     ],
 )
@@ -98,6 +102,30 @@ def test_what_an_upgrade_cannot_change(fields: dict[str, Any], words: str) -> No
     message = refusal(cluster(), cluster("v1.38.0", **fields))
     assert words in message
     assert "Choose a template that has the same" in message
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"labels": {"cloud_provider_enabled": "false"}, "template": CINDER},
+        {"labels": {**CLOUD_PROVIDER, "cinder_csi_enabled": "false"}, "template": CINDER},
+        {"labels": CLOUD_PROVIDER},
+        {},
+    ],
+)
+def test_programs_that_call_the_cloud_stay(fields: dict[str, Any]) -> None:
+    """A cluster that was founded with them keeps them, and with them its account."""
+    spec = cluster(labels=CLOUD_PROVIDER, template=CINDER)
+    message = refusal(spec, cluster("v1.38.0", **fields))
+    assert "would lose it, which an upgrade cannot change" in message
+    assert "cloud_provider_enabled and cinder_csi_enabled" in message
+
+
+def test_other_versions_of_programs() -> None:
+    """Their versions and places may change; a first master that is set up anew installs them."""
+    new = {"cloud_provider_tag": "v1.37.0", "cinder_csi_manifest_url": "https://files"}
+    target = cluster(labels={**CLOUD_PROVIDER, **new}, template=CINDER)
+    DRIVER.check_upgrade(cluster(labels=CLOUD_PROVIDER, template=CINDER), target)
 
 
 def test_other_image_and_containers() -> None:

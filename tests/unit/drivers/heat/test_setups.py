@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from jeroboam.drivers.base import DriverContext
 from jeroboam.drivers.heat import setups
+from jeroboam.drivers.heat.setups import Setup
 from jeroboam.drivers.k8s_fedora_coreos_v1.driver import FedoraCoreosDriver
 from jeroboam.models import ClusterSpec
 from tests.fakes import NoCloud
@@ -37,6 +38,13 @@ def test_release_changes_with_what_nodes_get() -> None:
     ]
     assert len({release(one) for one in several}) == len(several)
     assert release(make_spec(**base, workers=7)) == release(several[0])
+
+
+def test_release_may_leave_something_out() -> None:
+    """What no node is set up anew for does not count."""
+    one, other = (Setup.of("image", text, "v1", "lasting") for text in ("one", "other"))
+    assert one.release == other.release != Setup.of("image", "one", "v1").release
+    assert Setup.of("image", "one", "v1", "one") == Setup.of("image", "one", "v1")
 
 
 def test_own_labels_of_a_group() -> None:
