@@ -149,7 +149,8 @@ class Accounts:
                 "trustor_user_id": owner,
                 "trustee_user_id": user_id,
                 "project_id": session.get_project_id(),
-                "impersonation": True,
+                # Taken for the owner, programs would get at what is the owner's alone.
+                "impersonation": False,
                 "allow_redelegation": False,
                 "roles": [{"name": role} for role in sorted(program_roles(carried))],
             }

@@ -59,7 +59,7 @@ def test_a_program_can_do_what_it_needs(domain: Accounts, tenant: Tenant, cluste
     session = log_in(account)
     found = session.auth.get_access(session)  # type: ignore[union-attr]
     assert found.project_id == tenant.identity.project_id
-    assert found.user_id == tenant.identity.user_id
+    assert found.user_id == account.user_id
     assert set(found.role_names) <= accounts.PROGRAM_ROLES
     assert "member" in found.role_names
     list(Connection(session=session, region_name=account.region).compute.servers())

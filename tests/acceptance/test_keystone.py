@@ -15,8 +15,10 @@ import pytest
 import yaml
 from keystoneauth1.identity import v3
 from keystoneauth1.session import Session
+from openstack.connection import Connection
 
 from devcloud import Devcloud
+from devcloud.credentials import TRUSTEE_DOMAIN
 from jeroboam.api.http.caller import Credentials, Refusal
 from jeroboam.cloud import Cloud
 from jeroboam.errors import CloudUnavailableError, NotAuthorizedError
@@ -120,6 +122,31 @@ def service_token(cloud: Devcloud) -> Iterator[str]:
     options = {"username": user["name"], "password": user["password"]}
     yield logins.token_of(session_of(cloud, "jeroboam", **options))
     admin.delete(f"{keystone}/users/{ident}")
+
+
+@pytest.fixture
+def program_token(cloud: Devcloud) -> Iterator[str]:
+    """The token of a user of programs in clusters, with a role in the tenant's project."""
+    admin: Any = Connection(session=session_of(cloud, "admin")).identity
+    domain = admin.find_domain(TRUSTEE_DOMAIN)
+    user = admin.create_user(name=f"program-{uuid4()}", domain_id=domain.id, password="secret")
+    project = logins.required(session_of(cloud).get_project_id())
+    admin.assign_project_role_to_user(project, user, admin.find_role("member"))
+    options = {"username": user.name, "password": "secret", "user_domain_name": TRUSTEE_DOMAIN}
+    yield logins.token_of(session_of(cloud, **options))
+    admin.delete_user(user)
+
+
+@pytest.mark.parametrize(
+    ("domain", "code"), [(TRUSTEE_DOMAIN, 403), (TRUSTEE_DOMAIN.upper(), 403), ("", 200)]
+)
+def test_programs_in_clusters_are_refused(
+    cloud: Devcloud, program_token: str, domain: str, code: int
+) -> None:
+    """Whatever their roles; without the setting nobody knows that they are programs."""
+    with authenticator(cloud.clouds_yaml, trustee_domain=domain) as check:
+        assert status(check(program_token)) == code
+        assert status(check(logins.token_of(session_of(cloud)))) == 200
 
 
 def expired_token(cloud: Devcloud) -> str:

@@ -37,6 +37,11 @@ NO_PROJECT = (
     "OS_PROJECT_NAME or project_name in clouds.yaml."
 )
 
+PROGRAM = (
+    "Users of programs in clusters may not use this service. Log in as yourself, with an entry of "
+    "clouds.yaml for example."
+)
+
 log = structlog.get_logger(__name__)
 
 
@@ -58,6 +63,7 @@ class KeystoneAuthenticator:
         }
         self._cache = TokenCache(settings.token_cache_seconds)
         self._timeout = settings.cloud_timeout_seconds
+        self._programs = settings.trustee_domain.casefold()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="keystone")
 
     async def __call__(self, credentials: Credentials) -> Identity | Refusal:
@@ -87,7 +93,14 @@ class KeystoneAuthenticator:
         identity: Identity | None = environ.get(_IDENTITY_KEY)
         if identity is None:
             return answer.refusal()
+        if self._is_program(identity):
+            return Refusal(403, PROGRAM)
         return identity if identity.project_id else Refusal(403, NO_PROJECT)
+
+    def _is_program(self, identity: Identity) -> bool:
+        """Whether a program in a cluster asks; its roles would let it delete all of the project."""
+        # Keystone finds domains whatever the case of their letters.
+        return bool(self._programs) and identity.user_domain_name.casefold() == self._programs
 
 
 _IDENTITY_KEY = "jeroboam.identity"
