@@ -5,9 +5,9 @@ An operator overrides them in the file ``JEROBOAM_POLICY_FILE``, as in any OpenS
 acts on the objects of all projects. Give tenants ``member`` or ``reader`` instead.
 
 The building blocks are those of all of Magnum's releases, so that a file which refers to one, or
-overrides one, means here what it meant there. Magnum let users of clusters
-in once; ours are refused before a rule is asked, so ``cluster_user`` holds for nobody and
-``deny_cluster_user`` for everybody.
+overrides one, means here what it meant there. Magnum let users of clusters in once; ours are
+refused before a rule is asked, so ``cluster_user`` holds for nobody and ``deny_cluster_user`` for
+everybody.
 """
 
 from collections.abc import Sequence
