@@ -9,7 +9,14 @@ from typing import Any
 from openstack.connection import Connection
 
 from jeroboam.cloud import Cloud
-from jeroboam.drivers.base import CloudAccess, DriverContext, Phase, Progress, Watch
+from jeroboam.drivers.base import (
+    CloudAccess,
+    DriverContext,
+    Phase,
+    Progress,
+    SecretReader,
+    Watch,
+)
 from jeroboam.drivers.heat import leftovers
 from jeroboam.drivers.heat.clients import tenant_client
 from jeroboam.drivers.heat.kubernetes.driver import KubernetesHeatDriver
@@ -148,6 +155,7 @@ class Living:
     Args:
         spec: The recorded cluster; ``record`` brings its nodes up to date.
         calls: Number of keys given out.
+        read_secrets: Gives what the cluster has in secret.
     """
 
     tenant: Tenant
@@ -155,6 +163,7 @@ class Living:
     cloud: CloudAccess | None = None
     driver: FedoraCoreosDriver = field(default_factory=FedoraCoreosDriver)
     calls: int = 0
+    read_secrets: SecretReader = field(default=secrets)
 
     @property
     def workers(self) -> NodeGroup:
@@ -168,7 +177,7 @@ class Living:
 
     def context(self, key: str) -> DriverContext:
         """Return the surroundings of a call."""
-        return DriverContext(key, self.cloud or self.tenant.access, secrets)
+        return DriverContext(key, self.cloud or self.tenant.access, self.read_secrets)
 
     def watch(
         self,

@@ -1,6 +1,7 @@
 """Changes of a living cluster on a real Heat and Nova, and what these say of it themselves."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from devcloud import Devcloud, Fault
 from jeroboam.drivers.base import Phase, Watch
 from jeroboam.models import ClusterSpec, Method, NodeGroup
 from tests.acceptance.heat_clusters import Living, Tenant, eventually, with_version
+from tests.unit.drivers.heat.accounts import ACCOUNT, CINDER, CLOUD_PROVIDER, with_account
 
 RESUBMISSIONS = 5
 
@@ -266,5 +268,22 @@ def test_cluster_goes_with_its_groups(tenant: Tenant, nothing_left: None) -> Non
             for one in living.driver.find_leftovers(living.context("none"), living.spec)
         }
         assert {"stack", "server", "port", "network", "router", "floating"} <= kinds
+    finally:
+        living.remove()
+
+
+def test_another_account_replaces_no_node(tenant: Tenant, nothing_left: None) -> None:
+    """Nodes stay as they are in an upgrade that comes after the account was replaced."""
+    _ = nothing_left
+    fields = {"labels": CLOUD_PROVIDER, "template": CINDER}
+    living = Living(tenant, tenant.spec(**fields), read_secrets=with_account)
+    try:
+        living.create()
+        before = living.every_id()
+        another = replace(ACCOUNT, password="another")
+        living.read_secrets = lambda: with_account(another)
+        for group in living.spec.node_groups:
+            done(living, upgrade(living, living.spec, group, 1))
+        assert living.every_id() == before
     finally:
         living.remove()

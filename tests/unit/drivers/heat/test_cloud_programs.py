@@ -1,6 +1,7 @@
 """Clusters whose programs call the cloud get these programs, and the account they need."""
 
 from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from jeroboam.drivers.k8s_senlin_v1.driver import SenlinDriver
 from jeroboam.drivers.kubernetes import contents
 from jeroboam.drivers.kubernetes.plan import KubernetesPlan
 from jeroboam.drivers.magnum_heat_v1.driver import MagnumHeatDriver
+from jeroboam.drivers.nodes import manifest
+from jeroboam.drivers.servers.driver import ServersDriver
 from jeroboam.drivers.swarm_fedora_atomic_v1.driver import SwarmFedoraAtomicDriver
 from jeroboam.errors import ClusterUnreachableError, InvalidRequestError
 from jeroboam.models import ClusterSpec
@@ -152,6 +155,18 @@ def test_another_account_sets_up_no_node(driver: type[Any]) -> None:
     assert driver().setup(context(), plain, masters) == driver().setup(
         context(None), plain, masters
     )
+
+
+@pytest.mark.parametrize("driver", [AnsibleDriver, MistralDriver, SenlinDriver])
+@pytest.mark.parametrize("role", ROLES)
+def test_nodes_of_other_engines(driver: type[ServersDriver], role: str) -> None:
+    """Servers that other engines make are set up from the same files."""
+    spec = with_programs()
+    node = manifest.read(driver.source, role, {**texts(spec, role), "signal": "x"})
+    found = {PurePath(file.path).name for file in node.files}
+    added = {"cloud.conf", "cloud.env", "cloud.sh", "storage-class.yaml"}
+    assert found & added == (added if role == "master" else set())
+    assert "password=" in "".join(file.text for file in node.files) or role == "worker"
 
 
 def test_hand_over_without_an_address() -> None:
