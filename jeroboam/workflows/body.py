@@ -315,7 +315,7 @@ class Body:
         await self._write(self._record.committed(workflow.now()))
         for step in steps:
             await self._write(self._record.started(step.name, workflow.now()))
-            await self._try(step, limits.COMPENSATION_TOTAL)
+            await self._try(step, _time_after(step))
 
     async def _stopped(self) -> OperationResult:
         interruption = self.interruption or Interruption("Cancelled.")
@@ -387,7 +387,7 @@ class Body:
                 # A step that ended well in spite of it may have swallowed the cancellation.
                 self._check_interruption()
                 await self._write(self._record.started(step.name, workflow.now(), undoes=True))
-                await self._try(step, limits.COMPENSATION_TOTAL)
+                await self._try(step, _time_after(step))
         except (ActivityError, _StepFailed) as error:
             if is_cancelled_exception(error):
                 raise
@@ -455,6 +455,13 @@ class Body:
 
     def _result(self, state: OperationState, reason: str | None) -> OperationResult:
         return OperationResult(operation_id=self._request.operation_id, state=state, reason=reason)
+
+
+def _time_after(step: PlanStep) -> timedelta:
+    """Return what a step gets that comes after the work, whose deadline is then of no matter."""
+    if step.timeout_seconds is None or step.action is Action.RUN_HOOK:
+        return limits.COMPENSATION_TOTAL
+    return timedelta(seconds=step.timeout_seconds)
 
 
 def _attempt(action: Action) -> timedelta | None:

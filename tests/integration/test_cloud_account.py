@@ -13,7 +13,15 @@ from temporalio.client import Client
 from jeroboam.drivers.base import DriverContext, SupportsCloudAccount
 from jeroboam.drivers.fake.driver import FakeDriver
 from jeroboam.errors import BackendFailedError, ClusterUnreachableError, JeroboamError
-from jeroboam.models import ClusterSpec, Operation, OperationKind, OperationState, Status
+from jeroboam.models import (
+    ClusterSpec,
+    Operation,
+    OperationKind,
+    OperationState,
+    Status,
+    StepState,
+    rotation,
+)
 from tests.integration.engine import Engine, running_engine
 
 QUICK = {"fake_group_seconds": "0.1"}
@@ -26,6 +34,8 @@ class AccountDriver(FakeDriver, SupportsCloudAccount):
     given: tuple[str, ...] = ()
     objection: ClassVar[JeroboamError | None] = None
     """What it raises the next time."""
+    silent: ClassVar[bool] = False
+    """Whether clusters answer nothing."""
 
     def needs_cloud_account(self, spec: ClusterSpec) -> bool:
         return spec.cluster.trust_id is not None
@@ -38,6 +48,8 @@ class AccountDriver(FakeDriver, SupportsCloudAccount):
         return super().create_cluster(context, spec, timeout_minutes)
 
     def hand_over_account(self, context: DriverContext, spec: ClusterSpec) -> None:
+        if AccountDriver.silent:
+            raise ClusterUnreachableError("The cluster does not answer.")
         if objection := AccountDriver.objection:
             AccountDriver.objection = None
             raise objection
@@ -52,7 +64,7 @@ class AccountDriver(FakeDriver, SupportsCloudAccount):
 @pytest.fixture(autouse=True)
 def _anew() -> Iterator[None]:
     yield
-    AccountDriver.given, AccountDriver.objection = (), None
+    AccountDriver.given, AccountDriver.objection, AccountDriver.silent = (), None, False
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +159,21 @@ async def test_a_cluster_that_is_silent_is_asked_again(engine: Engine) -> None:
     ended = await rotated(engine, spec)
     assert ended.state is OperationState.SUCCEEDED, ended.reason
     assert AccountDriver.given[-1:] == tuple(users(engine, spec))
+
+
+async def test_a_cluster_that_stays_silent_does_not_hold_the_roll_back_up(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has what it had, and whether it could be told so is a warning."""
+    monkeypatch.setattr(rotation, "HAND_SECONDS", 2)
+    spec = await ready(engine)
+    former, before = users(engine, spec), await stored(engine, spec)
+    AccountDriver.silent = True
+    ended = await rotated(engine, spec)
+    assert ended.state is OperationState.FAILED
+    steps = {step.name: step.state for step in ended.steps}
+    assert steps["Give programs in the cluster their former user"] is StepState.WARNED
+    assert (users(engine, spec), await stored(engine, spec)) == (former, before)
 
 
 async def test_a_failed_rotation_can_be_taken_up_again(engine: Engine) -> None:
