@@ -6,6 +6,7 @@ it do not run here; what they log in with is read from where a master finds it, 
 
 import configparser
 import json
+import sys
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -171,6 +172,7 @@ def cluster(world: World) -> Iterator[World]:
         wait_for(asked, 60, "Keystone is asked for a user")
         worker.kill()
         wait_for(lambda: len(world.users()) == 1, 20, "Keystone makes it, and nobody listens")
+        worker.command = [sys.executable, "-m", "tests.acceptance.hasty_worker"]
         worker.start()
         wait_for(lambda: settled(world), END_SECONDS, "the create ends")
         assert world.magnum.get_cluster(world.uuid).status == "CREATE_COMPLETE"
@@ -318,6 +320,24 @@ def stacks(cluster: World) -> Iterator[tuple[str, str]]:
         path = f"/stacks/{one['stack_name']}/{one['id']}"
         for part in ("", "/template", "/environment"):
             yield f"{path}{part}", heat.get(f"{path}{part}").text
+
+
+def test_a_rotation_leads_back_where_the_cluster_is_silent(
+    cluster: World, account: Account
+) -> None:
+    """Programs go on with the user that they have, and the new one is gone with its trusts."""
+    before = {one.id for one in cluster.users()}, {one["id"] for one in cluster.trusts()}
+    asked = cluster.magnum.patch(f"/credentials/{cluster.uuid}", headers=LATEST)
+    assert asked.status_code == 202, asked.text
+    wait_for(lambda: settled(cluster), END_SECONDS, "the rotation ends")
+    rotation = next(one for one in cluster.operations() if one["kind"] == "rotate_credential")
+    assert rotation["state"] == "FAILED", rotation
+    steps = {one["name"]: one["state"] for one in rotation["steps"]}
+    assert steps["Make a new user for programs in the cluster"] == "SUCCEEDED"
+    assert steps["Remove the new user"] == "SUCCEEDED"
+    after = {one.id for one in cluster.users()}, {one["id"] for one in cluster.trusts()}
+    assert after == before
+    account.log_in()
 
 
 def test_it_goes_with_the_cluster(cluster: World, account: Account) -> None:
