@@ -29,6 +29,9 @@ pytestmark = pytest.mark.timeout(600)
 NODE = f"demo-{uuid4()}-master-0"
 """Of several machines of one name the controller takes none."""
 
+AWKWARD = 'a "b" \\c #d ;e %f\tg [é]='
+"""What the controller's own reader of ``cloud.conf`` must give back as it was."""
+
 TAINT = "node.cloudprovider.kubernetes.io/uninitialized"
 TIMEOUT = 60.0
 PATIENCE_SECONDS = 90
@@ -59,7 +62,7 @@ def account(openstack: Devcloud, demo: Connection) -> Iterator[CloudAccount]:
     trust_id = access.create_trust(logins.token_of(owner), logins.identity_of(owner))
     domain = Accounts(access, TRUSTEE_DOMAIN)
     name = accounts.user_name(cluster_id, "first")
-    yield domain.make(name, accounts.new_password(), trust_id)
+    yield domain.make(name, f"{accounts.new_password()}{AWKWARD}", trust_id)
     domain.remove(cluster_id)
     access.delete_trust(trust_id)
 
