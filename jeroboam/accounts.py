@@ -7,7 +7,7 @@ a trust.
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any, cast
 
@@ -19,7 +19,13 @@ from keystoneauth1.session import Session
 from jeroboam.cloud import Cloud
 from jeroboam.drivers.context import CloudAccount
 from jeroboam.drivers.openstack import translate_cloud_errors
-from jeroboam.errors import CloudUnavailableError, ConfigurationError, ConflictError, NotFoundError
+from jeroboam.errors import (
+    CloudUnavailableError,
+    ConfigurationError,
+    ConflictError,
+    NotAuthorizedError,
+    NotFoundError,
+)
 
 PROGRAM_ROLES = frozenset({"reader", "member", "_member_", "load-balancer_member"})
 """What volumes and load balancers need; programs get those of them that the cluster's trust has."""
@@ -63,6 +69,7 @@ class Accounts:
         Raises:
             ConfigurationError: There is no domain for such users.
             CredentialRejectedError: The cluster's trust is of no use.
+            NotAuthorizedError: It has no role for programs.
         """
         session = self._domain_session()
         user_id = self._user(session, name, password)
@@ -158,12 +165,21 @@ class Accounts:
         return str(answer.json()["trust"]["id"])
 
 
-def program_roles(carried: set[str]) -> set[str]:
-    """Return the roles of programs in a cluster whose trust carries these.
+def program_roles(carried: Collection[str]) -> set[str]:
+    """Return the roles of programs in a cluster whose owner, or whose trust, has these.
 
-    An administrator may have no other role; then programs get what the trust has.
+    Raises:
+        NotAuthorizedError: None is for programs. Whoever reads one Secret in the cluster would be
+            what the owner is, an administrator of the cloud for example.
     """
-    return carried & PROGRAM_ROLES or carried
+    narrow = PROGRAM_ROLES.intersection(carried)
+    if not narrow:
+        raise NotAuthorizedError(
+            "Programs in this cluster would log in to the cloud, with no other role than "
+            f"{', '.join(sorted(carried)) or 'none'}. Make the cluster as somebody who has the "
+            "role member, or without these programs (label cloud_provider_enabled, volume_driver)."
+        )
+    return set(narrow)
 
 
 def _prefix(cluster_id: str) -> str:

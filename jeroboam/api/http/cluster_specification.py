@@ -5,6 +5,7 @@ from typing import Any
 
 import structlog
 
+from jeroboam.accounts import program_roles
 from jeroboam.activities.planning import needs_account
 from jeroboam.api.http import labels as label_rules
 from jeroboam.api.http import names, template_rules
@@ -61,8 +62,10 @@ async def specify(
     groups = _default_groups(cluster, template, request, found.flavors)
     spec = ClusterSpec(cluster=cluster, template=template, node_groups=groups)
     await _validate(driver, spec)
-    if await needs_account(driver, spec) and not dependencies.settings.trustee_domain:
-        raise InvalidRequestError(_NO_ACCOUNTS)
+    if await needs_account(driver, spec):
+        if not dependencies.settings.trustee_domain:
+            raise InvalidRequestError(_NO_ACCOUNTS)
+        program_roles(caller.identity.roles)
     return spec, driver
 
 
