@@ -1,6 +1,8 @@
 """The Mistral driver on a real Mistral, Nova and Neutron, without the engine around it."""
 
+import contextlib
 import json
+import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 from devcloud import Devcloud, Fault
 from jeroboam.drivers.base import Phase
 from jeroboam.drivers.k8s_mistral_v1.driver import MistralDriver
+from jeroboam.drivers.mistral import poller
 from jeroboam.drivers.mistral.client import Mistral
 from jeroboam.drivers.servers import tokens
 from jeroboam.models import Method
@@ -94,6 +97,40 @@ def test_the_token_ends(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None
         assert (progress.phase, "token" in progress.message) == (Phase.INTERRUPTED, True)
         case.create()
         assert session.get_token() != before
+        assert case.wait(Method.CREATE_CLUSTER).phase is Phase.DONE
+        assert len(list(tenant.resources.compute.servers())) == 1
+        assert case.count_objects() == 1
+    finally:
+        assert case.remove().phase is Phase.GONE
+
+
+def forget_what_comes_next(cloud: Devcloud) -> None:
+    """Leave Mistral's database as a death between the end of a task and the next one leaves it."""
+    database = cloud.layout.state / "mistral.sqlite"
+    with contextlib.closing(sqlite3.connect(database)) as found, found:
+        for table in ("task_executions_v2", "action_executions_v2"):
+            kind = "AND type = 'ACTION'" if table.startswith("task") else ""
+            found.execute(
+                f"UPDATE {table} SET state = 'SUCCESS' "
+                f"WHERE state IN ('IDLE', 'RUNNING', 'DELAYED') {kind}"
+            )
+        found.execute("DELETE FROM scheduled_jobs_v2")
+
+
+@pytest.mark.usefixtures("nothing_left")
+def test_mistral_forgets_what_comes_next(
+    tenant: Tenant, cloud: Devcloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An execution that nobody works at any more is begun again, and does not run for ever."""
+    monkeypatch.setattr(poller, "IDLE_SECONDS", 5)
+    case = server_clusters.case(tenant, MistralDriver(), workers=0).create()
+    try:
+        eventually(lambda: len(list(tenant.resources.compute.servers())) > 0)
+        cloud.kill_service("mistral")
+        forget_what_comes_next(cloud)
+        cloud.start_service("mistral")
+        assert case.wait(Method.CREATE_CLUSTER).phase is Phase.INTERRUPTED
+        case.create()
         assert case.wait(Method.CREATE_CLUSTER).phase is Phase.DONE
         assert len(list(tenant.resources.compute.servers())) == 1
         assert case.count_objects() == 1

@@ -12,7 +12,7 @@ from typing import Any
 from keystoneauth1.session import Session
 
 from jeroboam.drivers.base import CloudAccess
-from jeroboam.drivers.mistral.executions import FIELDS, MARK, Execution
+from jeroboam.drivers.mistral.executions import ENDED, FIELDS, MARK, Execution
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import NotFoundError
 
@@ -48,20 +48,23 @@ class Mistral:
         Args:
             description: A part of their descriptions.
         """
-        found: list[Execution] = []
-        query = {
-            "description": f"has:{description}",
-            "fields": ",".join(FIELDS),
-            "sort_keys": "created_at",
-            "sort_dirs": "desc",
-            "limit": str(PAGE),
+        records = self._listed("executions", FIELDS, description=f"has:{description}")
+        return [one for one in map(Execution.of, records) if one.cluster]
+
+    def executions_at_work(self) -> set[str]:
+        """Return ids of executions that get further by themselves.
+
+        In them, or in those below them, is a task with an action that runs or that is waited for.
+        """
+        running = self._listed("executions", ("id", "root_execution_id"), state="RUNNING")
+        roots = {one["id"]: one.get("root_execution_id") or one["id"] for one in running}
+        ended = ",".join(sorted(ENDED))
+        tasks = self._listed("tasks", ("id", "type", "workflow_execution_id"), state=f"nin:{ended}")
+        return {
+            roots.get(task["workflow_execution_id"], task["workflow_execution_id"])
+            for task in tasks
+            if task["type"] == "ACTION"
         }
-        while True:
-            page = self._call("GET", "/executions", params=query)["executions"]
-            found += [Execution.of(record) for record in page]
-            if len(page) < PAGE:
-                return [one for one in found if one.cluster]
-            query = {**query, "marker": page[-1]["id"]}
 
     def start(
         self, ident: str, workflow: str, order: Mapping[str, Any], description: str, owner: Session
@@ -100,6 +103,23 @@ class Mistral:
                 if task["type"] == "ACTION" and task["state"] not in {"SUCCESS", "ERROR"}:
                     found += self._running_in(task["id"])
         return found
+
+    def _listed(self, kind: str, fields: Sequence[str], **wanted: str) -> list[dict[str, Any]]:
+        """Return all records of a kind, the newest first, page by page."""
+        found: list[dict[str, Any]] = []
+        query = {
+            **wanted,
+            "fields": ",".join(("created_at", *fields)),
+            "sort_keys": "created_at",
+            "sort_dirs": "desc",
+            "limit": str(PAGE),
+        }
+        while True:
+            page = self._call("GET", f"/{kind}", params=query)[kind]
+            found += page
+            if len(page) < PAGE:
+                return found
+            query = {**query, "marker": page[-1]["id"]}
 
     def _running_in(self, task: str) -> list[str]:
         actions = self._call("GET", f"/tasks/{task}/action_executions")["action_executions"]

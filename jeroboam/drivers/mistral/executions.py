@@ -12,9 +12,12 @@ from jeroboam.drivers.openstack import redact
 MARK = "jeroboam "
 """What the descriptions of all executions begin with; cluster, call and due time follow."""
 
-FIELDS = ("id", "description", "state", "state_info", "workflow_name", "created_at")
+FIELDS = ("id", "description", "state", "state_info", "workflow_name")
 
-_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "SKIPPED"})
+RUNNING = "RUNNING"
+ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "SKIPPED"})
+"""The states of executions and tasks at which nobody works any more."""
+
 _MESSAGE = re.compile(r"msg='(?P<text>[^']+)'")
 _LOST = "heartbeat"
 """In the reason of an action whose executor has ended in the middle of it."""
@@ -60,7 +63,7 @@ class Execution:
     @property
     def ended(self) -> bool:
         """Whether nobody works at it any more."""
-        return self.state in _ENDED
+        return self.state in ENDED
 
     @property
     def outlives_its_token(self) -> bool:
