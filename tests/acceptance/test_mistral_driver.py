@@ -104,22 +104,29 @@ def test_the_token_ends(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None
         assert case.remove().phase is Phase.GONE
 
 
-def forget_what_comes_next(cloud: Devcloud) -> None:
-    """Leave Mistral's database as a death between the end of a task and the next one leaves it."""
+def forget_what_comes_next(cloud: Devcloud, state: str) -> None:
+    """Leave Mistral's database as a death between the end of a task and the next one leaves it.
+
+    Args:
+        state: Of the last task: the next one is not there yet, or was not begun.
+    """
     database = cloud.layout.state / "mistral.sqlite"
     with contextlib.closing(sqlite3.connect(database)) as found, found:
         for table in ("task_executions_v2", "action_executions_v2"):
-            kind = "AND type = 'ACTION'" if table.startswith("task") else ""
+            is_task = table.startswith("task")
+            kind = "AND type = 'ACTION'" if is_task else ""
+            open_ = "state IN ('IDLE', 'RUNNING', 'DELAYED')"
             found.execute(
-                f"UPDATE {table} SET state = 'SUCCESS' "
-                f"WHERE state IN ('IDLE', 'RUNNING', 'DELAYED') {kind}"
+                f"UPDATE {table} SET state = ? WHERE {open_} {kind}",
+                (state if is_task else "SUCCESS",),
             )
         found.execute("DELETE FROM scheduled_jobs_v2")
 
 
 @pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("state", ["SUCCESS", "IDLE"])
 def test_mistral_forgets_what_comes_next(
-    tenant: Tenant, cloud: Devcloud, monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, cloud: Devcloud, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     """An execution that nobody works at any more is begun again, and does not run for ever."""
     monkeypatch.setattr(poller, "IDLE_SECONDS", 5)
@@ -127,7 +134,7 @@ def test_mistral_forgets_what_comes_next(
     try:
         eventually(lambda: len(list(tenant.resources.compute.servers())) > 0)
         cloud.kill_service("mistral")
-        forget_what_comes_next(cloud)
+        forget_what_comes_next(cloud, state)
         cloud.start_service("mistral")
         assert case.wait(Method.CREATE_CLUSTER).phase is Phase.INTERRUPTED
         case.create()

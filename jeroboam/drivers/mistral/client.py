@@ -12,7 +12,7 @@ from typing import Any
 from keystoneauth1.session import Session
 
 from jeroboam.drivers.base import CloudAccess
-from jeroboam.drivers.mistral.executions import ENDED, FIELDS, MARK, Execution
+from jeroboam.drivers.mistral.executions import BEGUN, FIELDS, MARK, RUNNING, Execution
 from jeroboam.drivers.openstack import translate_cloud_errors
 from jeroboam.errors import NotFoundError
 
@@ -55,11 +55,13 @@ class Mistral:
         """Return ids of executions that get further by themselves.
 
         In them, or in those below them, is a task with an action that runs or that is waited for.
+        One that is there and was never begun is none: who should begin it may have died.
         """
-        running = self._listed("executions", ("id", "root_execution_id"), state="RUNNING")
+        running = self._listed("executions", ("id", "root_execution_id"), state=RUNNING)
         roots = {one["id"]: one.get("root_execution_id") or one["id"] for one in running}
-        ended = ",".join(sorted(ENDED))
-        tasks = self._listed("tasks", ("id", "type", "workflow_execution_id"), state=f"nin:{ended}")
+        tasks = self._listed(
+            "tasks", ("id", "type", "workflow_execution_id"), state=f"in:{','.join(BEGUN)}"
+        )
         return {
             roots.get(task["workflow_execution_id"], task["workflow_execution_id"])
             for task in tasks

@@ -15,8 +15,10 @@ MARK = "jeroboam "
 FIELDS = ("id", "description", "state", "state_info", "workflow_name")
 
 RUNNING = "RUNNING"
-ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "SKIPPED"})
-"""The states of executions and tasks at which nobody works any more."""
+BEGUN = (RUNNING, "DELAYED")
+"""The states of tasks that go on by themselves."""
+
+_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "SKIPPED"})
 
 _MESSAGE = re.compile(r"msg='(?P<text>[^']+)'")
 _LOST = "heartbeat"
@@ -63,7 +65,7 @@ class Execution:
     @property
     def ended(self) -> bool:
         """Whether nobody works at it any more."""
-        return self.state in ENDED
+        return self.state in _ENDED
 
     @property
     def outlives_its_token(self) -> bool:
