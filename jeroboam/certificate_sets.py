@@ -13,15 +13,14 @@ Each function takes the stored secrets and returns them as they shall be stored.
 doing it once, so that activities may be repeated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from cryptography import x509
 
 from jeroboam.certificates import AUTHORITIES, to_mapping
 from jeroboam.drivers.base import ClusterSecrets
 from jeroboam.models.certificate import CertificateKind, CertificateState, ClusterCertificate
-
-Values = Mapping[str, str]
+from jeroboam.stored_values import Values, renamed, without
 
 NEXT = "next_"
 PREVIOUS = "previous_"
@@ -76,18 +75,17 @@ def demote(values: Values) -> Values:
 
 def retire(values: Values) -> Values:
     """Set the previous set aside: it is kept and not trusted."""
-    return _renamed(values, PREVIOUS, RETIRED)
+    return renamed(values, PREVIOUS, RETIRED)
 
 
 def reinstate(values: Values) -> Values:
     """Trust the set again that was set aside."""
-    return _renamed(values, RETIRED, PREVIOUS)
+    return renamed(values, RETIRED, PREVIOUS)
 
 
 def drop(values: Values) -> Values:
     """Keep the set that signs, and no other."""
-    others = (NEXT, PREVIOUS, RETIRED)
-    return {name: text for name, text in values.items() if not name.startswith(others)}
+    return without(values, NEXT, PREVIOUS, RETIRED)
 
 
 def published(cluster_id: str, values: Values) -> Sequence[ClusterCertificate]:
@@ -117,13 +115,6 @@ def _published(
 
 def _has(values: Values, prefix: str) -> bool:
     return f"{prefix}{_NAMES[0]}" in values
-
-
-def _renamed(values: Values, old: str, new: str) -> Values:
-    return {
-        f"{new}{name.removeprefix(old)}" if name.startswith(old) else name: text
-        for name, text in values.items()
-    }
 
 
 def _exchanged(values: Values, rising: str, falling: str) -> Values:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from jeroboam import certificate_sets, certificates
-from jeroboam.certificate_sets import Values
 from jeroboam.models.plan import CertificateTurn
+from jeroboam.stored_values import Values
 
 _CHANGES: Mapping[CertificateTurn, Callable[[Values], Values]] = {
     CertificateTurn.PROMOTE: certificate_sets.promote,

@@ -12,11 +12,8 @@ doing it once, so that activities may be repeated. The password is stored before
 it: of two attempts of one step, both use the one that is stored.
 """
 
-from collections.abc import Mapping
-
 from jeroboam.drivers.context import CloudAccount
-
-Values = Mapping[str, str]
+from jeroboam.stored_values import Values, renamed, without
 
 _ACCOUNT = "account_"
 _FORMER = "former_account_"
@@ -36,8 +33,8 @@ def staged(values: Values, name: str, password: str) -> Values:
     """
     if values.get(_NAME) == name:
         return values
-    kept = {key: text for key, text in values.items() if not key.startswith(_FORMER)}
-    return {**_moved(kept, _ACCOUNT, _FORMER), _NAME: name, _PASSWORD: password}
+    kept = renamed(settled(values), _ACCOUNT, _FORMER)
+    return {**kept, _NAME: name, _PASSWORD: password}
 
 
 def completed(values: Values, account: CloudAccount) -> Values:
@@ -60,13 +57,12 @@ def reinstated(values: Values, name: str) -> Values:
     """
     if values.get(_NAME) != name:
         return values
-    kept = {key: text for key, text in values.items() if not key.startswith(_ACCOUNT)}
-    return _moved(kept, _FORMER, _ACCOUNT)
+    return renamed(without(values, _ACCOUNT), _FORMER, _ACCOUNT)
 
 
 def settled(values: Values) -> Values:
     """Keep the current account and no other."""
-    return {key: text for key, text in values.items() if not key.startswith(_FORMER)}
+    return without(values, _FORMER)
 
 
 def current(values: Values) -> CloudAccount | None:
@@ -89,10 +85,3 @@ def current_name(values: Values) -> str | None:
 def password_of(values: Values) -> str:
     """Return the password of the current account."""
     return values[_PASSWORD]
-
-
-def _moved(values: Values, old: str, new: str) -> dict[str, str]:
-    return {
-        f"{new}{key.removeprefix(old)}" if key.startswith(old) else key: text
-        for key, text in values.items()
-    }
