@@ -142,24 +142,20 @@ class Accounts:
 
     def _trust(self, user_id: str, trust_id: str) -> str:
         """Return the trust of a user that was delegated from another one; make it if need be."""
+        for one in self._cloud.delegated(trust_id):
+            if one["trustee_user_id"] == user_id:
+                return str(one["id"])
         session = self._cloud.tenant_session(trust_id)
-        carried = self._cloud.roles_carried(trust_id)
+        roles = program_roles(self._cloud.roles_carried(trust_id))
         with translate_cloud_errors(_KEYSTONE):
-            owner = session.get_user_id()
-            known = session.get(
-                _TRUSTS, params={"trustor_user_id": owner}, endpoint_filter=_IDENTITY_API
-            ).json()["trusts"]
-            for one in known:
-                if (one["trustee_user_id"], one["redelegated_trust_id"]) == (user_id, trust_id):
-                    return str(one["id"])
             trust = {
-                "trustor_user_id": owner,
+                "trustor_user_id": session.get_user_id(),
                 "trustee_user_id": user_id,
                 "project_id": session.get_project_id(),
                 # Taken for the owner, programs would get at what is the owner's alone.
                 "impersonation": False,
                 "allow_redelegation": False,
-                "roles": [{"name": role} for role in sorted(program_roles(carried))],
+                "roles": [{"name": role} for role in sorted(roles)],
             }
             answer = session.post(_TRUSTS, json={"trust": trust}, endpoint_filter=_IDENTITY_API)
         return str(answer.json()["trust"]["id"])

@@ -107,8 +107,8 @@ class Cloud(CloudAccess):
         Raises:
             ConfigurationError: Keystone does not let the service user log in to it.
         """
-        options = {name: self._options[name] for name in _USER_OPTIONS if self._options.get(name)}
-        session = self._session(v3.Password(self.auth_url, domain_name=domain, **options))
+        auth = v3.Password(self.auth_url, domain_name=domain, **self._user_options)
+        session = self._session(auth)
         try:
             with translate_cloud_errors(_KEYSTONE):
                 session.get_token()
@@ -249,7 +249,7 @@ class Cloud(CloudAccess):
         Raises:
             NotAuthorizedError: It exists, and Jeroboam may not delete it.
         """
-        if self.trust_works(trust_id) and self._is_delegated(trust_id):
+        if self.trust_works(trust_id) and self.delegated(trust_id):
             return False
         self.delete_trust(trust_id)
         return True
@@ -261,14 +261,15 @@ class Cloud(CloudAccess):
         with translate_cloud_errors(_KEYSTONE):
             return set(auth.get_access(session).role_names or ())
 
-    def _is_delegated(self, trust_id: str) -> bool:
+    def delegated(self, trust_id: str) -> Sequence[Mapping[str, Any]]:
+        """Return Keystone's records of the trusts that were delegated from a trust."""
         session = self.tenant_session(trust_id)
         with translate_cloud_errors(_KEYSTONE):
             user = session.get_user_id()
             given = session.get(
                 _TRUSTS, params={"trustor_user_id": user}, endpoint_filter=_IDENTITY_API
             ).json()["trusts"]
-        return any(one.get("redelegated_trust_id") == trust_id for one in given)
+        return [one for one in given if one.get("redelegated_trust_id") == trust_id]
 
     def _post_trust(self, token: str, identity: Identity, roles: Sequence[str]) -> str:
         trust = {
@@ -318,6 +319,10 @@ class Cloud(CloudAccess):
         except NotFoundError:
             return
 
+    @property
+    def _user_options(self) -> Mapping[str, Any]:
+        return {name: self._options[name] for name in _USER_OPTIONS if self._options.get(name)}
+
     @cached_property
     def _service(self) -> Session:
         return self._session(self._config.get_auth())
@@ -344,13 +349,12 @@ class Cloud(CloudAccess):
             self._tenants.pop(trust_id, None)
 
     def _new_tenant(self, trust_id: str) -> Session:
-        options = {name: self._options[name] for name in _USER_OPTIONS if self._options.get(name)}
-        if "password" not in options:
+        if "password" not in self._user_options:
             raise ConfigurationError(
                 f"The cloud '{self._name}' in clouds.yaml has no password; Keystone lets a user "
                 "act by a trust only after a log-in with a password."
             )
-        return self._session(v3.Password(self.auth_url, trust_id=trust_id, **options))
+        return self._session(v3.Password(self.auth_url, trust_id=trust_id, **self._user_options))
 
     def _session(self, auth: Any) -> Session:
         verify, cert = self._config.get_requests_verify_args()
